@@ -1,0 +1,1 @@
+"""Reads the price and hardware catalogs."""

@@ -1,0 +1,1 @@
+"""Reading the API server, Prometheus and other servers; never writing to them."""

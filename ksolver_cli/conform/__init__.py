@@ -1,0 +1,1 @@
+"""Our verdicts against a scheduler's: sources, buckets, gate."""

@@ -1,0 +1,1 @@
+"""One constraint family a file: what it rejects, and the rule it puts on counts."""

@@ -1,0 +1,1 @@
+"""What each constraint costs, drainability, why pending, the waterfall."""

@@ -1,0 +1,1 @@
+"""The drain search, then ordered, PDB-safe, reversible steps."""

@@ -1,0 +1,1 @@
+"""Facts to words and pictures: tables, JSON, Markdown, CSV, kubectl lines, phrases."""

@@ -1,0 +1,1 @@
+"""Usage history to recommended requests, with reasons for refusing."""

@@ -1,0 +1,1 @@
+"""The snapshot file: read, write, migrate, redact, import other formats."""

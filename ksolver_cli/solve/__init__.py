@@ -1,0 +1,1 @@
+"""Bound, search, fleet choice and GPU placement; the only home of ortools and highspy."""

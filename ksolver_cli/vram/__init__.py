@@ -1,0 +1,1 @@
+"""Measured and predicted GPU memory: the store, the fingerprint, the predictor."""
