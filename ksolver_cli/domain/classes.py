@@ -9,7 +9,9 @@ from ksolver_cli.domain.pod import Pod, WorkloadRef
 
 @dataclass(frozen=True, eq=False)
 class PodClass:
-    """Pods that no scheduling rule can tell apart: same spec, namespace, workload and same labels as far as any selector looks."""
+    """Pods that no scheduling rule can tell apart: same spec, namespace, workload and same labels as far as any
+    selector looks.
+    """
 
     index: int
     members: tuple[Pod, ...]
@@ -28,7 +30,8 @@ class PodClass:
 
 @dataclass(frozen=True, eq=False)
 class NodeClass:
-    """Nodes that no pod can tell apart while they are empty: allocatable, taints, cordon, and labels that any pod or volume looks at.
+    """Nodes that no pod can tell apart while they are empty: allocatable, taints, cordon, and labels that any pod or
+    volume looks at.
 
     The hostname key is left out (its domains are the nodes themselves) unless a selector names a value of it.
     """
@@ -45,7 +48,9 @@ class NodeClass:
 
 @dataclass(frozen=True)
 class Classes:
-    """Pod classes and node classes of a cluster, and the way back from an object to its class (by pod key, node name)."""
+    """Pod classes and node classes of a cluster, and the way back from an object to its class (by pod key, node
+    name).
+    """
 
     pods: tuple[PodClass, ...]
     nodes: tuple[NodeClass, ...]

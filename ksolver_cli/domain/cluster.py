@@ -13,7 +13,9 @@ from ksolver_cli.domain.storage import Storage
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Something the input could not show: a kind that is absent or forbidden, or an object that was left out, and why."""
+    """Something the input could not show: a kind that is absent or forbidden, or an object that was left out, and
+    why.
+    """
 
     kind: str
     reason: str

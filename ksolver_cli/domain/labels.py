@@ -29,14 +29,18 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class LabelSelector:
-    """A `metav1.LabelSelector`; with no requirement it matches everything. An absent selector is `None` and matches nothing."""
+    """A `metav1.LabelSelector`; with no requirement it matches everything. An absent selector is `None` and matches
+    nothing.
+    """
 
     requirements: tuple[Requirement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class NodeSelectorTerm:
-    """Requirements on labels (`matchExpressions`) and fields (`matchFields`), all of which must hold; an empty term matches nothing."""
+    """Requirements on labels (`matchExpressions`) and fields (`matchFields`), all of which must hold; an empty term
+    matches nothing.
+    """
 
     expressions: tuple[Requirement, ...] = ()
     fields: tuple[Requirement, ...] = ()

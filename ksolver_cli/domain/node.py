@@ -17,7 +17,9 @@ class Taint:
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """A node object; equal only to itself. `taints` are exactly those in the spec (the scheduler adds none of its own)."""
+    """A node object; equal only to itself. `taints` are exactly those in the spec (the scheduler adds none of its
+    own).
+    """
 
     name: str
     allocatable: Resources

@@ -19,7 +19,9 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a solve may spend. Work is counted, not timed, so that equal input gives equal output; `seconds` is only a guard."""
+    """What a solve may spend. Work is counted, not timed, so that equal input gives equal output; `seconds` is only a
+    guard.
+    """
 
     seed: int = 0
     workers: int = 2
@@ -30,7 +32,9 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Travels with every number a solver gives. Costs in micro-dollars an hour; `bound` is never above the true optimum."""
+    """Travels with every number a solver gives. Costs in micro-dollars an hour; `bound` is never above the true
+    optimum.
+    """
 
     status: Status
     cost_micros: int
@@ -41,7 +45,7 @@ class Proof:
 
     @property
     def gap(self) -> float:
-        """cost ÷ bound − 1; 0 when both are 0, infinite when only the bound is."""
+        """Cost ÷ bound − 1; 0 when both are 0, infinite when only the bound is."""
         if self.bound_micros <= 0:
             return 0.0 if self.cost_micros <= 0 else float("inf")
         return self.cost_micros / self.bound_micros - 1
@@ -90,7 +94,9 @@ class Wave:
 
 @dataclass(frozen=True)
 class DrainPlan:
-    """A drain plan as searched: cordon everything first, evict in global order, remove wave by wave. Costs in micro-dollars an hour."""
+    """A drain plan as searched: cordon everything first, evict in global order, remove wave by wave. Costs in
+    micro-dollars an hour.
+    """
 
     waves: tuple[Wave, ...]
     cost_before_micros: int

@@ -7,7 +7,9 @@ from enum import StrEnum
 from ksolver_cli.domain.labels import Labels, LabelSelector, NodeSelector, NodeSelectorTerm
 
 Resources = Mapping[str, int]
-"""Resource name to amount: `cpu` in millicores, everything else in its own whole unit (bytes, devices, pod slots), rounded up."""
+"""Resource name to amount: `cpu` in millicores, everything else in its own whole unit (bytes, devices, pod slots),
+rounded up.
+"""
 
 
 class Effect(StrEnum):
@@ -70,7 +72,9 @@ class PreferredPodTerm:
 
 @dataclass(frozen=True, slots=True)
 class SpreadConstraint:
-    """A topologySpreadConstraint; `hard` is DoNotSchedule. The policies default as the API does (affinity honoured, taints ignored)."""
+    """A topologySpreadConstraint; `hard` is DoNotSchedule. The policies default as the API does (affinity honoured,
+    taints ignored).
+    """
 
     max_skew: int
     topology_key: str
@@ -102,7 +106,8 @@ class VolumeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Volume:
-    """A pod volume. `source` is the claim name (for ephemeral: as generated, `pod-volume`), the disk or volume id, or the CSI driver.
+    """A pod volume. `source` is the claim name (for ephemeral: as generated, `pod-volume`), the disk or volume id, or
+    the CSI driver.
 
     `details` carries what a plugin compares besides (rbd pool/image/monitors, iscsi iqn/lun…), sorted by key.
     """
@@ -127,7 +132,8 @@ class PodClaim:
 class PodSpec:
     """Everything placement looks at, shared by all pods whose spec says the same (compare with `is`).
 
-    `requests` are the effective requests a *new* pod asks a node for (init steps, sidecars, overhead, pod-level), `limits` likewise.
+    `requests` are the effective requests a *new* pod asks a node for (init steps, sidecars, overhead, pod-level),
+    `limits` likewise.
     """
 
     requests: Resources
@@ -178,7 +184,9 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WorkloadRef:
-    """The top controller of a pod (Deployment, StatefulSet, DaemonSet, Job, CronJob, Rollout …), the object a person would edit."""
+    """The top controller of a pod (Deployment, StatefulSet, DaemonSet, Job, CronJob, Rollout …), the object a person
+    would edit.
+    """
 
     kind: str
     namespace: str

@@ -19,7 +19,8 @@ class RuleSource:
 
 @dataclass(frozen=True, slots=True)
 class CapPerDomain:
-    """In each domain of `key` at most `limit` pods of `members` (hostname anti-affinity with itself, host port: limit 1).
+    """In each domain of `key` at most `limit` pods of `members` (hostname anti-affinity with itself, host port: limit
+    1).
 
     A domain that already holds more keeps them: the rule binds pods that move, not those that stay.
     """
@@ -32,7 +33,9 @@ class CapPerDomain:
 
 @dataclass(frozen=True, slots=True)
 class Exclude:
-    """No domain of `key` holds pods of both sides (anti-affinity against others, in either direction; disk or port conflicts)."""
+    """No domain of `key` holds pods of both sides (anti-affinity against others, in either direction; disk or port
+    conflicts).
+    """
 
     source: RuleSource
     key: str
@@ -56,7 +59,8 @@ class Require:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """topologySpreadConstraint with DoNotSchedule of the pods of `movers`; `counted` are the classes its selector counts.
+    """topologySpreadConstraint with DoNotSchedule of the pods of `movers`; `counted` are the classes its selector
+    counts.
 
     `eligible` holds the node classes whose domains count for it (its own node affinity, and taints when honoured).
     """

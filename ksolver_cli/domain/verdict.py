@@ -74,7 +74,9 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ObjectRef:
-    """The object a rule comes from: kind, `namespace/name` (or a name), and what of it (a topology key, a taint, a resource)."""
+    """The object a rule comes from: kind, `namespace/name` (or a name), and what of it (a topology key, a taint, a
+    resource).
+    """
 
     kind: str
     name: str
