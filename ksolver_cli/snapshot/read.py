@@ -1,0 +1,99 @@
+"""Reading inputs: files, directories, stdin, in any accepted shape, into one Snapshot."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ksolver_cli.domain.cluster import Gap
+from ksolver_cli.snapshot.documents import parse
+from ksolver_cli.snapshot.importers import Found, import_document
+from ksolver_cli.snapshot.kinds import Kind, by_plural
+from ksolver_cli.snapshot.migrate import is_snapshot, migrate, own_objects
+from ksolver_cli.snapshot.model import Snapshot, SnapshotError
+from ksolver_cli.snapshot.prune import prune
+from ksolver_cli.snapshot.source import STDIN, read_bytes
+
+_SUFFIXES = re.compile(r"\.(json|ya?ml)(\.(gz|zst))?$", re.IGNORECASE)
+
+
+class _Collected:
+    """What the inputs held so far."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, list[dict[str, Any]]] = {}
+        self.gaps: list[Gap] = []
+        self.header: dict[str, str] = {}
+        self.extras: dict[str, Any] = {}
+
+    def take(self, found: Iterable[Found]) -> None:
+        for one in found:
+            if isinstance(one, Gap):
+                self.gaps.append(one)
+                continue
+            kind, raw = one
+            bucket = self.objects.setdefault(kind.plural, [])
+            if raw is not None:
+                bucket.append(prune(kind.plural, raw))
+
+    def take_own(self, where: str, document: dict[str, Any]) -> None:
+        current = migrate(where, document)
+        for field in ("server_version", "cluster_name", "collected_at"):
+            self.header.setdefault(field, str(current.get(field) or ""))
+        self.gaps += [
+            Gap(str(g.get("kind", "")), str(g.get("reason", "")), str(g.get("object", "")))
+            for g in current.get("gaps") or []
+            if isinstance(g, dict)
+        ]
+        self.extras.update(current.get("extras") or {})
+        self.take(own_objects(where, current))
+
+
+def read_snapshot(paths: Sequence[str | Path]) -> Snapshot:
+    """Everything the inputs hold, as one snapshot. `-` is stdin, a directory is all its JSON and YAML files.
+
+    Raises SnapshotError when a file cannot be read or parsed, or when nothing in the inputs is a Kubernetes object.
+    In a
+    directory, files that hold something else become gaps.
+    """
+    collected = _Collected()
+    for path in paths:
+        for file in _files(path):
+            _read_file(file, collected)
+    if not any(collected.objects.values()):
+        names = ", ".join(str(path) for path in paths)
+        raise SnapshotError(
+            f"{names}: no Kubernetes object that ksolver uses is in the input",
+            "give `kubectl get nodes,pods,… -A -o json` output, a directory of such files, or a `ksolver snapshot`
+            file",
+        )
+    return Snapshot(
+        objects={plural: tuple(items) for plural, items in sorted(collected.objects.items())},
+        gaps=tuple(dict.fromkeys(collected.gaps)),
+        extras=collected.extras,
+        **collected.header,
+    )
+
+
+def _files(path: str | Path) -> Iterator[str]:
+    folder = Path(path)
+    if str(path) == STDIN or not folder.is_dir():
+        yield str(path)
+        return
+    names = sorted(str(file) for file in folder.rglob("*") if file.is_file() and _SUFFIXES.search(file.name))
+    if not names:
+        raise SnapshotError(f"{path}: no .json or .yaml file in this directory", "check the path")
+    yield from names
+
+
+def _hint(path: str) -> Kind | None:
+    return by_plural(_SUFFIXES.sub("", Path(path).name)) if path != STDIN else None
+
+
+def _read_file(path: str, collected: _Collected) -> None:
+    where = "stdin" if path == STDIN else path
+    for document in parse(where, read_bytes(path)):
+        if is_snapshot(document):
+            collected.take_own(where, document)
+        else:
+            collected.take(import_document(where, document, _hint(path)))
