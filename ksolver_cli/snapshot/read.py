@@ -64,8 +64,7 @@ def read_snapshot(paths: Sequence[str | Path]) -> Snapshot:
         names = ", ".join(str(path) for path in paths)
         raise SnapshotError(
             f"{names}: no Kubernetes object that ksolver uses is in the input",
-            "give `kubectl get nodes,pods,… -A -o json` output, a directory of such files, or a `ksolver snapshot`
-            file",
+            "give `kubectl get nodes,pods,… -A -o json` output, a directory of such files, or a snapshot",
         )
     return Snapshot(
         objects={plural: tuple(items) for plural, items in sorted(collected.objects.items())},
