@@ -1,0 +1,1 @@
+"""Facts of the report, one section a file; words and pictures are made in `render`."""

@@ -1,0 +1,40 @@
+"""Per node: can it be drained, what stands in the way, where its pods would go, what that frees."""
+
+from dataclasses import dataclass
+
+from ksolver_cli.domain.verdict import ObjectRef
+
+
+@dataclass(frozen=True, slots=True)
+class NodeBlocker:
+    """One thing that keeps a node from being drained. `pod` is empty for a blocker of the node itself."""
+
+    kind: str
+    pod: str
+    source: ObjectRef | None
+    detail: str
+    reasons: tuple[tuple[str, int], ...] = ()
+    """For a pod that fits nowhere else: (the scheduler's reason, nodes that give it)."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRow:
+    """One node. Utilisation is requested ÷ allocatable, in parts per thousand, of cpu and memory.
+
+    `drainable`: alone and today, every pod that must move finds a place. `in_plan`: the drain plan removes it.
+    """
+
+    name: str
+    instance_type: str
+    pool: str
+    zone: str
+    price_micros: int | None
+    pods: int
+    movable: int
+    cpu_permille: int
+    memory_permille: int
+    drainable: bool
+    in_plan: bool
+    blockers: tuple[NodeBlocker, ...]
+    destinations: tuple[tuple[str, str], ...]
+    """(pod, node) as the reference replay placed them."""

@@ -1,0 +1,71 @@
+"""The report as facts (`ksolver.report/1`)."""
+
+from dataclasses import dataclass, field
+
+from ksolver_cli.domain.cluster import Caveat, Gap
+from ksolver_cli.domain.plan import DrainPlan, Judgement, Limits
+from ksolver_cli.domain.report.actions import Action
+from ksolver_cli.domain.report.money_facts import Prices
+from ksolver_cli.domain.report.nodes import NodeRow
+from ksolver_cli.domain.report.waterfall import ThreeNumbers, Waterfall
+
+SCHEMA = "ksolver.report/1"
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterFacts:
+    """What was looked at. Pods: bound ones count; of the pending ones, those that fit today are demand."""
+
+    name: str
+    kubernetes_version: str
+    collected_at: str
+    nodes: int
+    nodes_unready: int
+    nodes_cordoned: int
+    nodes_virtual: int
+    pods_bound: int
+    pods_daemon: int
+    pods_pending_fit: int
+    pods_pending_stuck: int
+    pod_classes: int
+    node_classes: int
+
+
+@dataclass(frozen=True, slots=True)
+class StuckPod:
+    """A pending pod that fits on no node today, with the scheduler's reasons and on how many nodes each holds."""
+
+    pod: str
+    reasons: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OptionFact:
+    """An option that is on, as given."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything `ksolver analyze` says. Sections that could not be made are None, with the reason among the gaps."""
+
+    ksolver_version: str
+    cluster: ClusterFacts
+    prices: Prices
+    limits: Limits
+    limited_by: str | None
+    waterfall: Waterfall | None
+    numbers: ThreeNumbers | None
+    plan: DrainPlan | None
+    judgement: Judgement | None
+    actions: tuple[Action, ...]
+    nodes: tuple[NodeRow, ...]
+    stuck: tuple[StuckPod, ...]
+    gaps: tuple[Gap, ...]
+    caveats: tuple[Caveat, ...]
+    options: tuple[OptionFact, ...] = ()
+    curve: tuple[tuple[int, int], ...] = field(default=())
+    """(pods moved, micro-units an hour saved): what fewer moves would save."""
+    schema: str = SCHEMA
