@@ -1,0 +1,57 @@
+"""What every command is wrapped in: errors become two lines and an exit code, Ctrl-C and closed pipes end quietly."""
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from typing import ParamSpec
+
+import typer
+
+from ksolver_cli.cli.exits import CommandError, Exit, tell
+from ksolver_cli.snapshot.model import SnapshotError
+
+P = ParamSpec("P")
+
+DEBUG_VARIABLE = "KSOLVER_DEBUG"
+_REPORT_BUG = "run it again with --debug and report what it prints"
+
+
+def debugging() -> bool:
+    """Whether tracebacks are wanted (`--debug` or KSOLVER_DEBUG=1)."""
+    return os.environ.get(DEBUG_VARIABLE, "") not in ("", "0")
+
+
+def guarded(command: Callable[P, None]) -> Callable[P, None]:
+    """Wrap a command so that no exception reaches a person as a traceback, unless --debug asks for it."""
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        if debugging():
+            command(*args, **kwargs)
+            return
+        try:
+            command(*args, **kwargs)
+        except CommandError as error:
+            _end(error.what, error.hint, error.code)
+        except SnapshotError as error:
+            _end(error.what, error.hint, Exit.SNAPSHOT)
+        except BrokenPipeError:
+            # The reader has what it wanted (`| head`); Python must not complain when it flushes at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(Exit.DONE) from None
+        except KeyboardInterrupt:
+            _end("interrupted before there was any result", "run it again, or give it a time limit", Exit.INTERRUPTED)
+        except MemoryError:
+            _end("out of memory", "give fewer snapshots at once, or a machine with more memory", Exit.NO_RESULT)
+        except typer.Exit:
+            raise
+        except Exception as error:  # noqa: BLE001 - the outermost guard: a fault of ours, told without a traceback
+            _end(f"internal error: {type(error).__name__}: {error}", _REPORT_BUG, Exit.NO_RESULT)
+
+    return run
+
+
+def _end(what: str, hint: str, code: Exit) -> None:
+    tell(what, hint)
+    raise typer.Exit(code)

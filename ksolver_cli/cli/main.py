@@ -1,0 +1,56 @@
+"""The `ksolver` command: what there is to type."""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from ksolver_cli import __version__
+from ksolver_cli.cli import analyze
+from ksolver_cli.cli.config import load_defaults
+from ksolver_cli.cli.exits import CommandError, tell
+from ksolver_cli.cli.guard import DEBUG_VARIABLE, guarded
+
+app = typer.Typer(
+    name="ksolver",
+    help="How much a Kubernetes cluster overpays for compute, what stops it from paying less, and how to get there.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "KSOLVER"},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"ksolver {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show a traceback when something goes wrong.")] = False,
+) -> None:
+    """How much a Kubernetes cluster overpays for compute, what stops it from paying less, and how to get there.
+
+    ksolver reads a cluster or a saved snapshot. It never changes anything.
+    """
+    if debug:
+        os.environ[DEBUG_VARIABLE] = "1"
+
+
+app.command("analyze")(guarded(analyze.analyze))
+
+
+def main() -> None:
+    """Entry point of `ksolver` and of `kubectl ksolver`."""
+    try:
+        defaults = load_defaults()
+    except CommandError as error:
+        tell(error.what, error.hint)
+        sys.exit(error.code)
+    name = "kubectl ksolver" if os.path.basename(sys.argv[0]).startswith("kubectl-") else "ksolver"
+    app(prog_name=name, default_map=defaults)

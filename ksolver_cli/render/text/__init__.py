@@ -1,0 +1,1 @@
+"""The report as text, one section a file."""

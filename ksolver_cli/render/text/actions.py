@@ -1,0 +1,67 @@
+"""Actions as numbered paragraphs with the commands to run."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from ksolver_cli.domain.report.actions import Action, ActionKind, Command
+from ksolver_cli.render.amounts import monthly
+from ksolver_cli.render.safe import plain, shell
+
+TITLES = {
+    ActionKind.DRAIN_NODES: "Drain and remove {nodes}",
+    ActionKind.RESIZE_POOL: "Resize pool {subject}",
+    ActionKind.REMOVE_IDLE_NODES: "Remove {nodes} without workload pods",
+    ActionKind.FIX_BUDGET: "Fix PodDisruptionBudget {subject}",
+    ActionKind.PRICE_NODES: "Give {nodes} a price",
+}
+
+
+def title(action: Action) -> str:
+    """What the action does, in a few words."""
+    count = len(action.nodes)
+    nodes = f"{count} node{'' if count == 1 else 's'}"
+    return TITLES[action.kind].format(nodes=nodes, subject=plain(action.subject))
+
+
+def _amount(action: Action, currency: str) -> str:
+    if action.saving is None:
+        return ""
+    low, high = monthly(action.saving.at_least, currency), monthly(action.saving.at_most, currency)
+    return f"{low} a month" if low == high else f"{low} … {high} a month"
+
+
+def _commands(console: Console, heading: str, commands: Sequence[Command]) -> None:
+    if not commands:
+        return
+    console.print(f"    {heading}", style="dim")
+    for command in commands:
+        # Printed without wrapping: a command that breaks over two lines cannot be pasted.
+        console.print(Text(f"      {shell(command.argv)}"), soft_wrap=True)
+        if command.wait:
+            console.print(f"        # {plain(command.wait)}", style="dim", soft_wrap=True)
+
+
+def render_actions(console: Console, actions: Sequence[Action], currency: str) -> None:
+    """Print every action with its amount, effort, risk, pre-checks, commands and the way back."""
+    console.print("Actions", style="bold")
+    if not actions:
+        console.print("  Nothing to do: no node can be removed under today's rules.")
+    for action in actions:
+        head = Text(f"  {action.id}  {title(action)}", style="bold")
+        amount = _amount(action, currency)
+        if amount:
+            head.append(f"  {amount}", style="green")
+        console.print(head)
+        facts = [f"effort {action.effort}", f"risk {action.risk}"]
+        if action.pods_moved:
+            facts.append(f"{action.pods_moved} pods move")
+        if action.after:
+            facts.append(f"after {', '.join(action.after)}")
+        console.print(f"    {' · '.join(facts)}", style="dim")
+        for reason in action.reasons:
+            console.print(f"    {plain(reason)}")
+        _commands(console, "check first", action.prechecks)
+        _commands(console, "run", action.commands)
+        _commands(console, "undo", action.undo)
