@@ -16,7 +16,7 @@ Raw = Mapping[str, object]
 MAX_INT = 2**63 - 1
 
 
-class BadField(ValueError):
+class FieldError(ValueError):
     """A field does not hold what the API says it holds: where, and what was expected there."""
 
     def __init__(self, path: str, expected: str) -> None:
@@ -45,9 +45,9 @@ class Field:
             step = step._parent
         return "".join(reversed(steps)).lstrip(".") or "the object"
 
-    def bad(self, expected: str) -> BadField:
+    def bad(self, expected: str) -> FieldError:
         """The error that says what should have been here."""
-        return BadField(self.path, f"{expected}, found {_show(self.value)}")
+        return FieldError(self.path, f"{expected}, found {_show(self.value)}")
 
     @property
     def absent(self) -> bool:
@@ -173,7 +173,7 @@ class Problems:
         """Record a caveat and the objects (`namespace/name`, node names) that it touches."""
         self._objects.setdefault((kind, detail), {}).update(dict.fromkeys(objects))
 
-    def bad_object(self, kind: str, name: str, error: BadField, *touched: str) -> None:
+    def bad_object(self, kind: str, name: str, error: FieldError, *touched: str) -> None:
         """Record an object that could not be read: its API kind, its name, the field and what was expected there."""
         self.note(CaveatKind.BAD_OBJECT, f"{kind} {name}: {error}", name, *touched)
 
@@ -189,7 +189,7 @@ def read_each(kind: str, raws: Iterable[object], problems: Problems, read: Calla
         field = Field(raw)
         try:
             found.append(read(field))
-        except BadField as error:
+        except FieldError as error:
             problems.bad_object(kind, object_name(raw, index), error)
     return found
 
