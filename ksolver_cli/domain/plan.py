@@ -53,10 +53,12 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A saving in micro-dollars an hour: `at_least` is judged by the referee, `at_most` is proven by a bound."""
+    """A saving in micro-units of the currency an hour: `at_least_micros` is judged by the referee, `at_most_micros`
+    is proven by a bound.
+    """
 
-    at_least: int
-    at_most: int
+    at_least_micros: int
+    at_most_micros: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,9 @@ class StepKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step. `saving.at_least` is exactly `before − after`; None where nothing was measured, with the reason."""
+    """One step. `saving.at_least_micros` is exactly `before − after`; None where nothing was measured, with the
+    reason.
+    """
 
     kind: StepKind
     before_micros: int

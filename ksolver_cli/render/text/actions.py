@@ -28,7 +28,7 @@ def title(action: Action) -> str:
 def _amount(action: Action, currency: str) -> str:
     if action.saving is None:
         return ""
-    low, high = monthly(action.saving.at_least, currency), monthly(action.saving.at_most, currency)
+    low, high = monthly(action.saving.at_least_micros, currency), monthly(action.saving.at_most_micros, currency)
     return f"{low} a month" if low == high else f"{low} … {high} a month"
 
 

@@ -30,7 +30,7 @@ def _bar(start: int, end: int, whole: int, width: int, style: str) -> Text:
 def _interval(step: Step, currency: str) -> str:
     if step.saving is None:
         return step.reason or "not measured"
-    low, high = monthly(step.saving.at_least, currency), monthly(step.saving.at_most, currency)
+    low, high = monthly(step.saving.at_least_micros, currency), monthly(step.saving.at_most_micros, currency)
     return f"{low} (proven best)" if low == high else f"{low} … {high}"
 
 
