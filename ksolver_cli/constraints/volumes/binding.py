@@ -1,0 +1,163 @@
+"""VolumeBinding: bound volumes reach the node, and unbound claims can get a volume there."""
+
+from dataclasses import dataclass, field
+
+from ksolver_cli.constraints.base import Check
+from ksolver_cli.constraints.state import NodeState, State
+from ksolver_cli.constraints.volumes.claims import (
+    CLASSES,
+    VOLUMES,
+    ClaimUse,
+    claim_missing,
+    claim_uses,
+    is_owner,
+    missing,
+)
+from ksolver_cli.constraints.volumes.matching import (
+    POSSIBLE,
+    Provisioning,
+    node_admitted,
+    provisioning,
+    unmatched,
+)
+from ksolver_cli.domain.cluster import Cluster
+from ksolver_cli.domain.node import Node
+from ksolver_cli.domain.pod import Pod
+from ksolver_cli.domain.storage import MIGRATED_PLUGINS, PersistentVolume, VolumeClaim
+from ksolver_cli.domain.verdict import Code, Family, ObjectRef, Reason, Rejection, Unknown, Verdict
+
+_FAMILY = Family.VOLUME_BINDING
+
+
+class VolumeBinding:
+    """Node affinity of bound volumes; for claims that wait for their first consumer, a volume to match or to make.
+
+    Source: the scheduler's VolumeBinding plugin (binder.go) and component-helpers `storage/volume`.
+    """
+
+    family = _FAMILY
+
+    def prepare(self, pod: Pod, state: State) -> Check | Verdict | None:
+        """A claim missing, lost, being deleted, not the pod's own, or immediate and unbound fails everywhere."""
+        uses = tuple(claim_uses(pod))
+        for use in uses:
+            verdict = _claim_verdict(use, pod, state.cluster)
+            if verdict is not None:
+                return verdict
+        claims = [state.cluster.storage.claims[use.key] for use in uses]
+        waiting = [claim for claim in claims if not claim.is_bound]
+        for claim in waiting:
+            verdict = _waiting_verdict(claim, state.cluster)
+            if verdict is not None:
+                return verdict
+        if not uses:
+            return None
+        return _BindingCheck(state.cluster, tuple(claim for claim in claims if claim.is_bound), tuple(waiting))
+
+
+def _claim_verdict(use: ClaimUse, pod: Pod, cluster: Cluster) -> Verdict | None:
+    claim = cluster.storage.claims.get(use.key)
+    if claim is None:
+        reason = Reason.CLAIM_NOT_CREATED if use.ephemeral else Reason.CLAIM_MISSING
+        return claim_missing(cluster, _FAMILY, use, reason, use.name)
+    source = ObjectRef("PersistentVolumeClaim", use.key)
+    if claim.lost:
+        params = (claim.name, claim.volume_name)
+        return Rejection(_FAMILY, Reason.CLAIM_LOST, params, Code.UNRESOLVABLE, source)
+    if claim.deleting:
+        return Rejection(_FAMILY, Reason.CLAIM_DELETING, (claim.name,), Code.UNRESOLVABLE, source)
+    if use.ephemeral and not is_owner(pod, claim):
+        return Rejection(_FAMILY, Reason.CLAIM_NOT_OWNED, (use.key, pod.key), Code.UNRESOLVABLE, source)
+    return None
+
+
+def _waiting_verdict(claim: VolumeClaim, cluster: Cluster) -> Verdict | None:
+    """Why an unbound claim cannot wait for the scheduler; None when it can."""
+    source = ObjectRef("PersistentVolumeClaim", claim.key)
+    immediate = Rejection(_FAMILY, Reason.CLAIM_UNBOUND_IMMEDIATE, (), Code.UNRESOLVABLE, source)
+    if not claim.storage_class:
+        return immediate
+    found = cluster.storage.classes.get(claim.storage_class)
+    if found is None:
+        return missing(cluster, _FAMILY, CLASSES, ObjectRef("StorageClass", claim.storage_class), immediate)
+    if not found.binding_mode:
+        source = ObjectRef("StorageClass", found.name)
+        return Rejection(_FAMILY, Reason.BINDING_MODE_MISSING, (found.name,), Code.ERROR, source)
+    return None if found.waits and not claim.volume_name else immediate
+
+
+@dataclass(slots=True)
+class _Findings:
+    """What was found on one node, in the order in which the scheduler words it."""
+
+    reasons: list[Reason] = field(default_factory=list)
+    source: ObjectRef | None = None
+    unknown: Unknown | None = None
+
+    def reject(self, reason: Reason, source: ObjectRef) -> None:
+        self.reasons.append(reason)
+        self.source = self.source or source
+
+    def verdict(self) -> Verdict | None:
+        """The rejection, its further reasons as params; Unknown only where nothing rejects for certain."""
+        if not self.reasons:
+            return self.unknown
+        first, *further = self.reasons
+        return Rejection(_FAMILY, first, tuple(map(str, further)), Code.UNRESOLVABLE, self.source)
+
+
+class _BindingCheck:
+    def __init__(self, cluster: Cluster, bound: tuple[VolumeClaim, ...], waiting: tuple[VolumeClaim, ...]) -> None:
+        self._cluster = cluster
+        self._bound = bound
+        self._waiting = waiting
+        classes = {claim.storage_class for claim in waiting}
+        self._candidates = tuple(v for v in cluster.storage.volumes.values() if v.storage_class in classes)
+
+    def __call__(self, node: NodeState) -> Verdict | None:
+        findings = _Findings()
+        absent = self._check_bound(node.node, findings)
+        if self._waiting:
+            self._check_waiting(node.node, findings)
+        if absent is not None:
+            findings.reject(Reason.VOLUME_GONE, absent)
+        return findings.verdict()
+
+    def _check_bound(self, node: Node, findings: _Findings) -> ObjectRef | None:
+        """Note the first bound volume that does not reach the node; returns the one that does not exist."""
+        for claim in self._bound:
+            volume = self._cluster.storage.volumes.get(claim.volume_name)
+            source = ObjectRef("PersistentVolume", claim.volume_name)
+            if volume is None and self._cluster.knows(VOLUMES):
+                return source
+            if volume is None:
+                findings.unknown = Unknown(_FAMILY, VOLUMES, source)
+            elif not self._reaches(volume, node):
+                findings.reject(Reason.VOLUME_NODE_AFFINITY, source)
+                return None
+        return None
+
+    def _reaches(self, volume: PersistentVolume, node: Node) -> bool:
+        """In-tree volumes are translated only on nodes whose CSINode marks the plugin as migrated."""
+        csi_node = self._cluster.storage.csi_nodes.get(node.name)
+        marked = csi_node is not None and volume.plugin in csi_node.migrated
+        return node_admitted(volume, node.labels, translated=marked and volume.plugin in MIGRATED_PLUGINS)
+
+    def _check_waiting(self, node: Node, findings: _Findings) -> None:
+        to_make = [claim for claim in self._waiting if claim.selected_node is not None]
+        for claim in to_make:
+            if claim.selected_node != node.name:
+                findings.reject(Reason.VOLUME_BIND_CONFLICT, ObjectRef("PersistentVolumeClaim", claim.key))
+                return
+        to_match = [claim for claim in self._waiting if claim.selected_node is None]
+        to_make += unmatched(to_match, self._candidates, node.labels)
+        answer = provisioning(to_make, self._cluster, node.labels)
+        source = ObjectRef("PersistentVolumeClaim", to_make[0].key) if to_make else ObjectRef("Node", node.name)
+        if answer is not POSSIBLE and to_match and not self._cluster.knows(VOLUMES):
+            answer = Provisioning(missing=VOLUMES)
+        if not answer.possible:
+            findings.reject(Reason.VOLUME_BIND_CONFLICT, source)
+        elif not answer.roomy:
+            findings.reject(Reason.VOLUME_CAPACITY, source)
+        elif answer.missing:
+            findings.unknown = findings.unknown or Unknown(_FAMILY, answer.missing, source)
