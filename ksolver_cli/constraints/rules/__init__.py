@@ -1,0 +1,1 @@
+"""What the families demand of counts, in the vocabulary that every solver understands."""
