@@ -1,0 +1,1 @@
+"""Makes the sample clusters of `snapshots/`: `python -m tools.samples`."""
