@@ -79,34 +79,40 @@ class Oracle:
         """`{"version": "v1.36.3", "filter_plugins": [...]}`, plugins in the order in which they run."""
         return self.ask("version")
 
-    def filter(self, cluster: Cluster, pod: Cluster) -> Json:
-        """Per node `{"verdict", "first_fail"?, "alone"}`: the whole phase, its first "no", every plugin's own "no"."""
-        return dict(self.ask("filter", pod=pod, **_objects(cluster))["nodes"])
+    def filter(self, cluster: Cluster | str, pod: Cluster | str) -> Json:
+        """Per node `{"verdict", "first_fail"?, "alone"}`: the whole phase, its first "no", every plugin's own "no".
 
-    def score(self, cluster: Cluster, pod: Cluster) -> Json:
+        `pod` is an object, or the `namespace/name` of one in the cluster, taken as if it had just been evicted.
+        """
+        return dict(self.ask("filter", pod=pod, **_named(cluster))["nodes"])
+
+    def score(self, cluster: Cluster | str, pod: Cluster | str) -> Json:
         """`{"nodes": {node: {"total", "plugins": {plugin: {normalized, weight, weighted}}}}, "rejected": {...}}`."""
-        return self.ask("score", pod=pod, **_objects(cluster))
+        return self.ask("score", pod=pod, **_named(cluster))
 
     def schedule(
         self, cluster: Cluster | str, ops: Sequence[Mapping[str, object]], seed: int | None = None, **options: object
     ) -> Json:
         """`{"steps": [[{"pod", "node", "message"?}]], "assignments"?}` after `ops`, one list of placements a step.
 
-        `cluster` is the objects, or the name of a cluster that `keep` loaded. Options: `assignments=True` for where
-        every pod is in the end, `explain=True` for who rejected each node, `sample_percent=100` to score every node.
+        Options: `assignments=True` for where every pod is in the end, `explain=True` for who rejected each node,
+        `sample_percent=100` to score every node of a cluster of more than 100.
         """
-        where = {"cluster": cluster} if isinstance(cluster, str) else _objects(cluster)
         if seed is not None:
             options["seed"] = seed
-        return self.ask("schedule", ops=list(ops), **where, **options)
+        return self.ask("schedule", ops=list(ops), **_named(cluster), **options)
 
     def keep(self, name: str, cluster: Cluster, sample_percent: int = 0) -> None:
-        """Load a cluster once for several `schedule` calls, each of which goes on from where the last one ended."""
-        self.ask("schedule", ops=[], cluster=name, sample_percent=sample_percent, **_objects(cluster))
+        """Load a cluster once for several requests, which name it in place of the objects; `schedule` changes it."""
+        self.ask("keep", cluster=name, sample_percent=sample_percent, **_objects(cluster))
 
     def forget(self, name: str) -> None:
         """Drop a kept cluster."""
         self.ask("forget", cluster=name)
+
+
+def _named(cluster: Cluster | str) -> Json:
+    return {"cluster": cluster} if isinstance(cluster, str) else _objects(cluster)
 
 
 def _objects(cluster: Cluster) -> Json:

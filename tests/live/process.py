@@ -50,8 +50,13 @@ class Server:
                 stderr=subprocess.STDOUT,
                 cwd=log.parent,
                 env={"PATH": os.environ.get("PATH", ""), "HOME": str(log.parent)},
-                preexec_fn=_die_with_parent,
+                preexec_fn=_die_with_parent,  # noqa: PLW1509 # one system call, no lock is taken
             )
+
+    @property
+    def pid(self) -> int:
+        """Process id."""
+        return self._process.pid
 
     def check(self) -> None:
         """Raise where the program has ended."""

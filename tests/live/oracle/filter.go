@@ -1,7 +1,7 @@
 package main
 
 import (
-	"errors"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -32,16 +32,45 @@ type phase struct {
 	rejected map[string]*rejection
 }
 
-var errNoPod = errors.New(`the request has no "pod"`)
-
-// filterAnswer runs the whole phase once, then each of its plugins as the only one of a profile.
-func (w *world) filterAnswer(pod *v1.Pod) (any, error) {
-	if pod == nil {
-		return nil, errNoPod
+// about puts a question about one pod to the cluster as it is, without the pod where it is in there.
+func (w *world) about(raw json.RawMessage, question func(*v1.Pod) (any, error)) (any, error) {
+	if name, err := text(raw); err == nil {
+		here, err := w.podNamed(name)
+		if err != nil {
+			return nil, err
+		}
+		informer := w.objects.of(here)
+		if err := informer.remove(here); err != nil {
+			return nil, err
+		}
+		defer informer.put(here)
+		return w.question(unbound(here), question)
 	}
+	pod, err := decodePod(raw)
+	if err != nil {
+		return nil, err
+	}
+	return w.question(pod, question)
+}
+
+func (w *world) question(pod *v1.Pod, question func(*v1.Pod) (any, error)) (any, error) {
 	if err := w.snapshot(); err != nil {
 		return nil, err
 	}
+	return question(pod)
+}
+
+// unbound is the pod as its controller would make it anew. The statuses name the claims made from its templates.
+func unbound(pod *v1.Pod) *v1.Pod {
+	fresh := pod.DeepCopy()
+	fresh.DeletionTimestamp = nil
+	fresh.Spec.NodeName = ""
+	fresh.Status = v1.PodStatus{Phase: v1.PodPending, ResourceClaimStatuses: pod.Status.ResourceClaimStatuses}
+	return fresh
+}
+
+// filterAnswer runs the whole phase once, then each of its plugins as the only one of a profile.
+func (w *world) filterAnswer(pod *v1.Pod) (any, error) {
 	whole, err := w.filter(w.profile(v1.DefaultSchedulerName), pod)
 	if err != nil {
 		return nil, err

@@ -96,29 +96,38 @@ func (d *desk) dispatch(req *request) (any, error) {
 		defer w.close()
 	}
 	switch req.Request {
+	case "keep":
+		return map[string]string{"kept": req.Cluster}, nil
 	case "filter":
-		return w.filterAnswer(req.pod)
+		return w.about(req.Pod, w.filterAnswer)
 	case "score":
-		return w.scoreAnswer(req.pod)
+		return w.about(req.Pod, w.scoreAnswer)
 	case "schedule":
 		return w.scheduleAnswer(req)
 	}
-	return nil, fmt.Errorf("unknown request %q: version, filter, score, schedule, forget", req.Request)
+	return nil, fmt.Errorf("unknown request %q: version, filter, score, schedule, keep, forget", req.Request)
 }
 
-// world gives the kept cluster of that name, or builds one from the request's objects and keeps it if it has a name.
+// world gives the cluster that the request names, or builds one from its objects: to keep, or for this request alone.
 func (d *desk) world(req *request) (*world, error) {
-	if w, ok := d.kept[req.Cluster]; ok {
-		if len(req.objects) > 0 {
-			return nil, fmt.Errorf("cluster %q is kept already: a request to it carries no objects", req.Cluster)
+	w, known := d.kept[req.Cluster]
+	switch {
+	case req.Request == "keep" && (known || req.Cluster == ""):
+		return nil, fmt.Errorf("a cluster to keep needs a name that is free, not %q", req.Cluster)
+	case req.Request == "keep":
+		w, err := newWorld(req)
+		if err == nil {
+			d.kept[req.Cluster] = w
 		}
-		return w, nil
+		return w, err
+	case req.Cluster == "":
+		return newWorld(req)
+	case !known:
+		return nil, fmt.Errorf("no cluster %q is kept", req.Cluster)
+	case len(req.objects) > 0:
+		return nil, fmt.Errorf("cluster %q is kept already: a request to it carries no objects", req.Cluster)
 	}
-	w, err := newWorld(req)
-	if err == nil && req.Cluster != "" {
-		d.kept[req.Cluster] = w
-	}
-	return w, err
+	return w, nil
 }
 
 func (d *desk) forget(name string) (any, error) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -41,24 +42,25 @@ var kinds = []kind{
 	{"pods", func() runtime.Object { return &v1.Pod{} }},
 }
 
-// request is one line. Keys not listed here, in kinds or as "pod" are refused: a misspelt key would be an absent object.
+// request is one line. Keys that are neither here nor in kinds are refused: a misspelt key would be an absent object.
+// Pod is the pod to place: an object, or the "namespace/name" of one in the cluster, taken as just evicted.
 type request struct {
 	ID            json.RawMessage `json:"id"`
 	Request       string          `json:"request"`
 	Cluster       string          `json:"cluster"`
+	Pod           json.RawMessage `json:"pod"`
 	Ops           []op            `json:"ops"`
 	Seed          *int64          `json:"seed"`
 	SamplePercent int32           `json:"sample_percent"`
 	Explain       bool            `json:"explain"`
 	Assignments   bool            `json:"assignments"`
 
-	pod     *v1.Pod
 	objects []runtime.Object
 }
 
 // own are the keys that encoding/json fills in by the tags above.
 var own = map[string]bool{
-	"id": true, "request": true, "cluster": true, "ops": true, "seed": true,
+	"id": true, "request": true, "cluster": true, "pod": true, "ops": true, "seed": true,
 	"sample_percent": true, "explain": true, "assignments": true,
 }
 
@@ -76,14 +78,6 @@ func (r *request) decode(line []byte) error {
 			return err
 		}
 		delete(keys, k.key)
-	}
-	if raw, ok := keys["pod"]; ok {
-		pod, err := decodePod(raw)
-		if err != nil {
-			return err
-		}
-		r.pod = pod
-		delete(keys, "pod")
 	}
 	for key := range keys {
 		if !own[key] {
@@ -112,6 +106,9 @@ func (r *request) read(k kind, raw json.RawMessage) error {
 }
 
 func decodePod(raw json.RawMessage) (*v1.Pod, error) {
+	if len(raw) == 0 {
+		return nil, errors.New(`no "pod" is given`)
+	}
 	pod := &v1.Pod{}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, pod); err != nil {
 		return nil, fmt.Errorf("pod: %w", err)

@@ -95,7 +95,7 @@ func (w *world) nodeStep(step op, explain bool) ([]placement, error) {
 	}
 	item, exists, err := w.objects.of(&v1.Node{}).GetStore().GetByKey(name)
 	if err != nil || !exists {
-		return nil, fmt.Errorf("no node %q: %w", name, err)
+		return nil, fmt.Errorf("no node %q", name)
 	}
 	node := item.(*v1.Node)
 	if step.Op == "remove_node" {
@@ -147,11 +147,11 @@ func (w *world) evict(step op, explain bool) ([]placement, error) {
 	}
 	pods := make([]*v1.Pod, 0, len(names))
 	for _, name := range names {
-		item, exists, err := w.objects.of(&v1.Pod{}).GetStore().GetByKey(name)
-		if err != nil || !exists {
-			return nil, fmt.Errorf("no pod %q (namespace/name)", name)
+		pod, err := w.podNamed(name)
+		if err != nil {
+			return nil, err
 		}
-		pods = append(pods, item.(*v1.Pod))
+		pods = append(pods, pod)
 	}
 	if step.Op == "evict" {
 		return w.replace(pods, explain)
@@ -173,12 +173,8 @@ func (w *world) replace(pods []*v1.Pod, explain bool) ([]placement, error) {
 	}
 	fresh := make([]*v1.Pod, 0, len(pods))
 	for _, pod := range pods {
-		copied := pod.DeepCopy()
+		copied := unbound(pod)
 		copied.UID = types.UID(fmt.Sprintf("%s+%d", strings.SplitN(string(pod.UID), "+", 2)[0], w.versions))
-		copied.DeletionTimestamp = nil
-		copied.Spec.NodeName = ""
-		// The statuses name the claims made from templates; the claims of the fresh pod are taken to be made again.
-		copied.Status = v1.PodStatus{Phase: v1.PodPending, ResourceClaimStatuses: pod.Status.ResourceClaimStatuses}
 		if err := w.put(copied); err != nil {
 			return nil, err
 		}
@@ -273,6 +269,14 @@ func (w *world) place(pod *v1.Pod, explain bool) (placement, error) {
 	bound.Status.Phase = v1.PodRunning
 	out.Node = host
 	return out, w.put(bound)
+}
+
+func (w *world) podNamed(name string) (*v1.Pod, error) {
+	item, exists, err := w.objects.of(&v1.Pod{}).GetStore().GetByKey(name)
+	if err != nil || !exists {
+		return nil, fmt.Errorf("no unfinished pod %q (namespace/name)", name)
+	}
+	return item.(*v1.Pod), nil
 }
 
 func (w *world) pods() []*v1.Pod {

@@ -7,11 +7,15 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
 	extenderv1 "k8s.io/kube-scheduler/extender/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
+
+// silent drops events: nobody reads them here.
+func silent(string) events.EventRecorderLogger { return &events.FakeRecorder{} }
 
 func schedule(ctx context.Context, sched *scheduler.Scheduler, profile framework.Framework, state *framework.CycleState, pod *v1.Pod) (string, error) {
 	info, err := framework.NewPodInfo(pod)

@@ -18,12 +18,6 @@ type nodeScore struct {
 // scoreAnswer scores every node that passes Filter. A plugin that has nothing to say about the pod is skipped by the
 // scheduler and absent here: it would add the same to every node.
 func (w *world) scoreAnswer(pod *v1.Pod) (any, error) {
-	if pod == nil {
-		return nil, errNoPod
-	}
-	if err := w.snapshot(); err != nil {
-		return nil, err
-	}
 	profile := w.profile(v1.DefaultSchedulerName)
 	passed, err := w.filter(profile, pod)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
-	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	configv1 "k8s.io/kube-scheduler/config/v1"
 	"k8s.io/kubernetes/pkg/scheduler"
@@ -34,16 +33,13 @@ type world struct {
 	placed   map[types.UID]*framework.CycleState
 }
 
-// newWorld makes a cluster of the request's objects. Only a filter request pays for one more profile a plugin.
+// newWorld makes a cluster of the request's objects.
 func newWorld(req *request) (*world, error) {
-	names := []string{}
-	if req.Request == "filter" {
-		var err error
-		if names, err = filterPlugins(); err != nil {
-			return nil, err
-		}
+	plugins, err := filterPlugins()
+	if err != nil {
+		return nil, err
 	}
-	w, err := emptyWorld(names, req.SamplePercent)
+	w, err := emptyWorld(plugins, req.SamplePercent)
 	if err != nil {
 		return nil, err
 	}
@@ -75,9 +71,6 @@ func emptyWorld(plugins []string, samplePercent int32) (*world, error) {
 	}
 	return &world{ctx: ctx, close: cancel, sched: sched, objects: objects, placed: map[types.UID]*framework.CycleState{}}, nil
 }
-
-// silent drops events: nobody reads them here.
-func silent(string) events.EventRecorderLogger { return &events.FakeRecorder{} }
 
 func profiles(plugins []string) ([]schedulerapi.KubeSchedulerProfile, error) {
 	outer := configv1.KubeSchedulerConfiguration{Profiles: []configv1.KubeSchedulerProfile{
