@@ -94,6 +94,8 @@ class Cluster:
     devices: Devices = field(default_factory=Devices)
     gaps: tuple[Gap, ...] = ()
     caveats: tuple[Caveat, ...] = ()
+    unreadable_nodes: frozenset[str] = frozenset()
+    """Nodes that hold a pod which could not be read (each has a BAD_OBJECT caveat): what is free there is not known."""
     kinds_present: frozenset[str] = frozenset()
     """Plural lower-case kinds that the input held (also when empty), e.g. `persistentvolumeclaims`."""
     kubernetes_version: tuple[int, int] = (1, 36)

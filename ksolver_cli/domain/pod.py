@@ -224,6 +224,8 @@ class Pod:
     ready: bool = True
     created: str = ""
     """RFC 3339 creation time as served; empty when absent."""
+    claim_names: tuple[tuple[str, str | None], ...] = ()
+    """`status.resourceClaimStatuses`: claim name in the pod, and the ResourceClaim made for it (None: none needed)."""
 
     @property
     def key(self) -> str:

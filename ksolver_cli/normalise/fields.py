@@ -3,6 +3,7 @@
 An object that cannot be read becomes a caveat and is left out; it never sinks the rest and never reads as zero.
 """
 
+import marshal
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
@@ -192,6 +193,18 @@ def read_each(kind: str, raws: Iterable[object], problems: Problems, read: Calla
         except FieldError as error:
             problems.bad_object(kind, object_name(raw, index), error)
     return found
+
+
+def raw_key(raw: object) -> bytes | None:
+    """A raw value as bytes to recognise it by; None when it holds what JSON cannot.
+
+    Equal values may differ in it (by the order of keys); different ones never agree.
+    """
+    try:
+        # Version 2 writes no back references, so that the bytes depend on the value alone.
+        return marshal.dumps(raw, 2)  # type: ignore[arg-type] # it refuses what it cannot write
+    except ValueError:
+        return None
 
 
 def object_name(raw: object, index: int = 0) -> str:

@@ -1,0 +1,209 @@
+"""Effective requests and limits of a pod, exactly as kube-scheduler counts them.
+
+Sums are kept in 10^-9 of a unit and rounded up once, per pod, as `MilliValue()` (cpu) and `Value()` (all else) do.
+Source: k8s.io/component-helpers/resource (PodRequests, PodLimits), KEP-753 (sidecars), KEP-1287 (in-place resize),
+KEP-2837 (pod-level resources).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from ksolver_cli.domain.pod import Resources
+from ksolver_cli.domain.quantity import Quantity
+from ksolver_cli.normalise.fields import Field
+
+Amounts = Mapping[str, int]
+"""Resource name to amount in 10^-9 of a unit."""
+
+POD_LEVEL = ("cpu", "memory")
+POD_LEVEL_PREFIX = "hugepages-"
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerResources:
+    """What one container asks for; `is_sidecar` is an init container that keeps running (restartPolicy Always)."""
+
+    name: str
+    requests: Amounts
+    limits: Amounts
+    is_init: bool = False
+    is_sidecar: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PodResources:
+    """Everything in a pod that its effective requests and limits are made of."""
+
+    containers: tuple[ContainerResources, ...]
+    overhead: Amounts = field(default_factory=dict)
+    pod_requests: Amounts = field(default_factory=dict)
+    pod_limits: Amounts = field(default_factory=dict)
+
+    def requests(self, *, pod_level: bool = True, with_overhead: bool = True) -> Amounts:
+        """Effective requests in 10^-9: pod-level amounts replace the containers' sum, overhead comes on top."""
+        total = aggregate((c, c.requests) for c in self.containers)
+        if pod_level:
+            total.update(_pod_level(self.pod_requests))
+        if with_overhead:
+            _add(total, self.overhead)
+        return total
+
+    def limits(self, *, pod_level: bool = True, with_overhead: bool = True) -> Amounts:
+        """Effective limits in 10^-9; overhead is added only to limits that are set and not zero."""
+        total = aggregate((c, c.limits) for c in self.containers)
+        if pod_level:
+            total.update(_pod_level(self.pod_limits))
+        if with_overhead:
+            _add(total, {name: amount for name, amount in self.overhead.items() if total.get(name)})
+        return total
+
+    @property
+    def has_pod_level(self) -> bool:
+        """Whether the pod itself sets requests or limits of a kind that counts."""
+        return bool(_pod_level(self.pod_requests) or _pod_level(self.pod_limits))
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What the kubelet says that a container, or the pod itself (`name` empty), has been given and holds."""
+
+    name: str
+    requests: Amounts
+    limits: Amounts = field(default_factory=dict)
+    allocated: Amounts = field(default_factory=dict)
+
+
+def aggregate(steps: Iterable[tuple[ContainerResources, Amounts]]) -> dict[str, int]:
+    """The most a pod holds at once: its containers with all sidecars, or an init step beside the sidecars before it."""
+    total: dict[str, int] = {}
+    sidecars: dict[str, int] = {}
+    init: dict[str, int] = {}
+    for container, amounts in steps:
+        if not container.is_init or container.is_sidecar:
+            _add(total, amounts)
+        if container.is_sidecar:
+            _add(sidecars, amounts)
+            _maximum(init, sidecars)
+        elif container.is_init:
+            beside = dict(sidecars)
+            _add(beside, amounts)
+            _maximum(init, beside)
+    _maximum(total, init)
+    return total
+
+
+def bound(resources: PodResources, held: Iterable[Held], infeasible: bool) -> PodResources:
+    """The same pod as it counts on its node, where a resize may be under way (KEP-1287; for whole pods KEP-5419).
+
+    A container or pod counts with the largest of what is asked, allocated and in force; an infeasible request is left
+    out. What no status reports counts as asked, and so do init steps.
+    """
+    by_name = {status.name: status for status in held}
+
+    def resized(container: ContainerResources) -> ContainerResources:
+        status = by_name.get(container.name)
+        if status is None or (container.is_init and not container.is_sidecar):
+            return container
+        return replace(
+            container,
+            requests=_in_force(container.requests, infeasible, status.requests, status.allocated),
+            limits=_in_force(container.limits, infeasible, status.limits),
+        )
+
+    result = replace(resources, containers=tuple(resized(container) for container in resources.containers))
+    own = by_name.get("")
+    if own is None:
+        return result
+    requests = _in_force(resources.pod_requests, infeasible, own.requests, own.allocated)
+    limits = _in_force(resources.pod_limits, infeasible, own.limits)
+    return replace(
+        result,
+        pod_requests={name: requests.get(name, 0) for name in resources.pod_requests},
+        pod_limits={name: limits.get(name, 0) for name in resources.pod_limits},
+    )
+
+
+def rounded(amounts: Amounts) -> Resources:
+    """Amounts as integers of the scheduler: cpu in millicores, everything else in whole units, rounded up."""
+    return {name: _rounded(name, nanos) for name, nanos in amounts.items()}
+
+
+def read_amounts(resources: Field) -> Amounts:
+    """A resource list in 10^-9."""
+    return {name: quantity.nanos for name, quantity in resources.quantities().items()}
+
+
+def read_resources(spec: Field) -> PodResources:
+    """The parts of a pod spec that its effective requests are made of."""
+    init = [_container(container, is_init=True) for container in spec["initContainers"].items()]
+    main = [_container(container, is_init=False) for container in spec["containers"].items()]
+    own = spec["resources"]
+    return PodResources(
+        containers=(*main, *init),
+        overhead=read_amounts(spec["overhead"]),
+        pod_requests=read_amounts(own["requests"]),
+        pod_limits=read_amounts(own["limits"]),
+    )
+
+
+def read_held(status: Field) -> tuple[Held, ...]:
+    """What the kubelet reports of the resources of containers and of the pod; what has no report is left out."""
+    reports = [status] if not status["resources"].absent else []
+    for name in ("containerStatuses", "initContainerStatuses"):
+        reports.extend(container for container in status[name].items() if not container["resources"].absent)
+    return tuple(
+        Held(
+            name="" if report is status else report["name"].some_text(),
+            requests=read_amounts(report["resources"]["requests"]),
+            limits=read_amounts(report["resources"]["limits"]),
+            allocated=read_amounts(report["allocatedResources"]),
+        )
+        for report in reports
+    )
+
+
+def is_resize_infeasible(status: Field) -> bool:
+    """Whether the kubelet has said that the resize that is asked for can never be done on this node."""
+    for condition in status["conditions"].items():
+        if condition["type"].text() == "PodResizePending":
+            return condition["reason"].text() == "Infeasible"
+    return False
+
+
+def _container(container: Field, *, is_init: bool) -> ContainerResources:
+    resources = container["resources"]
+    return ContainerResources(
+        name=container["name"].text(),
+        requests=read_amounts(resources["requests"]),
+        limits=read_amounts(resources["limits"]),
+        is_init=is_init,
+        is_sidecar=is_init and container["restartPolicy"].text() == "Always",
+    )
+
+
+def _pod_level(amounts: Amounts) -> dict[str, int]:
+    """The resources that may be set for a whole pod; others are ignored."""
+    return {name: nanos for name, nanos in amounts.items() if name in POD_LEVEL or name.startswith(POD_LEVEL_PREFIX)}
+
+
+def _add(total: dict[str, int], amounts: Amounts) -> None:
+    for name, nanos in amounts.items():
+        total[name] = total.get(name, 0) + nanos
+
+
+def _maximum(total: dict[str, int], amounts: Amounts) -> None:
+    for name, nanos in amounts.items():
+        if nanos >= total.get(name, 0):
+            total[name] = nanos
+
+
+def _in_force(asked: Amounts, infeasible: bool, *reported: Amounts) -> Amounts:
+    total: dict[str, int] = {}
+    for choice in reported if infeasible else (asked, *reported):
+        _maximum(total, choice)
+    return total
+
+
+def _rounded(name: str, nanos: int) -> int:
+    quantity = Quantity(nanos)
+    return quantity.milli_value() if name == "cpu" else quantity.value()
