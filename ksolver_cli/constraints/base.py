@@ -1,4 +1,4 @@
-"""What every constraint family offers: a check of one pod against nodes, as kube-scheduler's PreFilter and Filter do it."""
+"""What every constraint family offers: a check of one pod against nodes, as PreFilter and Filter do it."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -14,9 +14,9 @@ Check = Callable[[NodeState], Verdict | None]
 class FamilyRule(Protocol):
     """One constraint family.
 
-    `prepare` does what does not depend on the node (PreFilter): it returns the check to call for each node, a verdict that
-    holds on every node, or None when the family has nothing to say of this pod anywhere (Skip). The state must not change
-    while a check is in use. The pod is judged as not yet placed: callers take it out of the state first.
+    `prepare` does what does not depend on the node (PreFilter): it returns the check to call for each node, a verdict
+    that holds on every node, or None when the family has nothing to say of this pod anywhere (Skip). The state must
+    not change while a check is in use. The pod is judged as not yet placed: callers take it out of the state first.
     """
 
     family: Family

@@ -13,6 +13,10 @@ from ksolver_cli.constraints.core.node_unschedulable import NodeUnschedulable
 from ksolver_cli.constraints.core.pod_topology_spread import PodTopologySpread
 from ksolver_cli.constraints.core.taint_toleration import TaintToleration
 from ksolver_cli.constraints.state import State
+from ksolver_cli.constraints.volumes.binding import VolumeBinding
+from ksolver_cli.constraints.volumes.limits import NodeVolumeLimits
+from ksolver_cli.constraints.volumes.restrictions import VolumeRestrictions
+from ksolver_cli.constraints.volumes.zone import VolumeZone
 from ksolver_cli.domain.pod import Pod
 from ksolver_cli.domain.verdict import Family, Reason, Rejection, Verdict
 
@@ -31,6 +35,10 @@ FAMILIES: tuple[FamilyRule, ...] = (
     NodeAffinity(),
     NodePorts(),
     NodeResourcesFit(),
+    VolumeRestrictions(),
+    NodeVolumeLimits(),
+    VolumeBinding(),
+    VolumeZone(),
     PodTopologySpread(),
     InterPodAffinity(),
     NodeDeclaredFeatures(),

@@ -1,6 +1,7 @@
 """The cluster at one moment of a replay: which pods are on which nodes, and what they hold there."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from types import MappingProxyType
 
 from ksolver_cli.constraints.matching.holders import Holders
@@ -10,7 +11,7 @@ from ksolver_cli.constraints.matching.tally import Groups
 from ksolver_cli.domain.cluster import Cluster
 from ksolver_cli.domain.labels import Labels
 from ksolver_cli.domain.node import Node
-from ksolver_cli.domain.pod import HostPort, Pod, Resources
+from ksolver_cli.domain.pod import HostPort, Phase, Pod, Resources
 
 POD_SLOTS = "pods"
 """The resource of which every pod takes one."""
@@ -122,6 +123,11 @@ class State:
                 del state.ports[port]
         self.groups.bump(self.groups.of(pod), state.node.name, sign)
         self.holders.bump(pod, state.node.name, sign)
+
+
+def as_new(pod: Pod) -> Pod:
+    """The pod as its controller would make it anew after an eviction: bound nowhere, asking what its spec asks."""
+    return replace(pod, node_name="", nominated_node="", phase=Phase.PENDING, deleting=False, requests_bound=None)
 
 
 _UNSCHEDULABLE = (UNSCHEDULABLE_TAINT.key, UNSCHEDULABLE_TAINT.effect)

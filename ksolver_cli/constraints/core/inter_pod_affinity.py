@@ -30,15 +30,16 @@ class InterPodAffinity:
         fault = parse_fault(pod.spec)
         if fault:
             return Rejection(self.family, Reason.OTHER, (fault,), Code.UNRESOLVABLE, owner_ref(pod))
-        held = state.holders.against(pod)
-        if not held and not pod.spec.affinity and not pod.spec.anti_affinity:
-            return None
-        return _Prepared.of(pod, state, held).check
+        terms = terms_at(pod, state)
+        return None if terms is None else terms.check
 
 
 @dataclass(frozen=True, slots=True)
-class _Prepared:
-    """What the nodes are asked: tallies of the pod's own terms, and terms of others that count it."""
+class Terms:
+    """What the nodes are asked: tallies of the pod's own terms, and terms of others that count it.
+
+    `held` is false beside terms of which only the missing namespaces could tell whether they count the pod.
+    """
 
     pod: Pod
     anti: tuple[tuple[str, Tally], ...]
@@ -48,22 +49,13 @@ class _Prepared:
     unsure_anti: bool
     unsure_affinity: bool
 
-    @classmethod
-    def of(cls, pod: Pod, state: State, held: list[tuple[Holder, bool]]) -> "_Prepared":
-        anti = tuple((term.topology_key, match_tally((term,), state)) for term in pod.spec.anti_affinity)
-        affinity = match_tally(pod.spec.affinity, state) if pod.spec.affinity else None
-        starts = affinity is not None and may_start_group(pod, affinity, state)
-        return cls(
-            pod=pod,
-            anti=anti,
-            affinity=affinity,
-            starts_group=starts,
-            held=held,
-            unsure_anti=_is_unsure(pod.spec.anti_affinity, state),
-            unsure_affinity=_is_unsure(pod.spec.affinity, state),
-        )
+    @property
+    def is_unsure(self) -> bool:
+        """Whether some verdict could be Unknown."""
+        return self.unsure_anti or self.unsure_affinity or not all(sure for _, sure in self.held)
 
     def check(self, node: NodeState) -> Verdict | None:
+        """The first objection in the scheduler's order: own affinity, own anti-affinity, that of others."""
         affinity = self._affinity(node)
         if isinstance(affinity, Rejection):
             return affinity
@@ -96,12 +88,15 @@ class _Prepared:
 
     def _existing(self, node: NodeState) -> Verdict | None:
         unsure = self.unsure_anti
-        for holder in self._holders_at(node):
-            if holder[1]:
-                source = holder[0].source
-                key = holder[0].term.topology_key
+        for holder, sure in self._holders_at(node):
+            if sure:
+                params = (holder.term.topology_key,)
                 return Rejection(
-                    Family.INTER_POD_AFFINITY, Reason.EXISTING_ANTI_AFFINITY, (key,), Code.UNSCHEDULABLE, source
+                    Family.INTER_POD_AFFINITY,
+                    Reason.EXISTING_ANTI_AFFINITY,
+                    params,
+                    Code.UNSCHEDULABLE,
+                    holder.source,
                 )
             unsure = True
         return self._unknown() if unsure else None
@@ -118,6 +113,23 @@ class _Prepared:
 
     def _unknown(self) -> Unknown:
         return Unknown(Family.INTER_POD_AFFINITY, NAMESPACES, ObjectRef("Pod", self.pod.key))
+
+
+def terms_at(pod: Pod, state: State) -> Terms | None:
+    """The terms that bear on the pod in this state; None when there are none. All of them must parse."""
+    own, held = pod.spec, state.holders.against(pod)
+    if not held and not own.affinity and not own.anti_affinity:
+        return None
+    affinity = match_tally(own.affinity, state) if own.affinity else None
+    return Terms(
+        pod=pod,
+        anti=tuple((term.topology_key, match_tally((term,), state)) for term in own.anti_affinity),
+        affinity=affinity,
+        starts_group=affinity is not None and may_start_group(pod, affinity, state),
+        held=held,
+        unsure_anti=_is_unsure(own.anti_affinity, state),
+        unsure_affinity=_is_unsure(own.affinity, state),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ def pod_matcher(selector: LabelSelector | None) -> Matcher:
     faults = [fault for requirement in selector.requirements if (fault := _pod_fault(requirement))]
     if faults:
         return Matcher(None, faults[0])
-    return Matcher(tuple(map(_test, selector.requirements)))
+    return Matcher(tuple(map(label_test, selector.requirements)))
 
 
 @lru_cache(maxsize=65536)
@@ -60,7 +60,10 @@ def node_matcher(selector: NodeSelector) -> Callable[[Labels, str], bool]:
 
     Terms are alternatives. An empty term matches no node, and neither does one that does not parse.
     """
-    terms = [_term_matcher(term) for term in selector.terms]
+    terms = [
+        (Matcher(tuple(map(label_test, term.expressions))), Matcher(tuple(map(field_test, term.fields))))
+        for term in usable_terms(selector)
+    ]
 
     def matches(labels: Labels, name: str) -> bool:
         return any(
@@ -68,6 +71,11 @@ def node_matcher(selector: NodeSelector) -> Callable[[Labels, str], bool]:
         )
 
     return matches
+
+
+def usable_terms(selector: NodeSelector) -> tuple[NodeSelectorTerm, ...]:
+    """The terms that can match a node at all: those that parse and are not empty."""
+    return tuple(term for term in selector.terms if (term.expressions or term.fields) and not _is_broken(term))
 
 
 @lru_cache(maxsize=65536)
@@ -96,11 +104,8 @@ def parse_int64(text: str) -> int | None:
     return value if -(1 << 63) <= value < 1 << 63 else None
 
 
-def _term_matcher(term: NodeSelectorTerm) -> tuple[Matcher, Matcher]:
-    broken = any(map(_fault, term.expressions)) or any(map(_field_fault, term.fields))
-    if broken or not (term.expressions or term.fields):
-        return NOTHING, NOTHING
-    return Matcher(tuple(map(_test, term.expressions))), Matcher(tuple(map(_field_test, term.fields)))
+def _is_broken(term: NodeSelectorTerm) -> bool:
+    return any(map(_fault, term.expressions)) or any(map(_field_fault, term.fields))
 
 
 def _pod_fault(requirement: Requirement) -> str:
@@ -138,7 +143,8 @@ def _field_fault(requirement: Requirement) -> bool:
     return requirement.operator not in (Operator.IN, Operator.NOT_IN) or len(requirement.values) != 1
 
 
-def _field_test(requirement: Requirement) -> Test:
+def field_test(requirement: Requirement) -> Test:
+    """Test of one parsed `matchFields` requirement on a node's fields."""
     key, wanted, negative = requirement.key, requirement.values[0], requirement.operator is Operator.NOT_IN
 
     def test(fields: Mapping[str, str]) -> bool:
@@ -147,7 +153,8 @@ def _field_test(requirement: Requirement) -> Test:
     return test
 
 
-def _test(requirement: Requirement) -> Test:
+def label_test(requirement: Requirement) -> Test:
+    """Test of one parsed requirement on labels."""
     key, operator, values = requirement.key, requirement.operator, frozenset(requirement.values)
     tests: dict[Operator, Test] = {
         Operator.IN: lambda labels: labels.get(key) in values,
