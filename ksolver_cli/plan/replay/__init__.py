@@ -1,0 +1,1 @@
+"""What kube-scheduler would do with each evicted pod, replayed on arrays."""

@@ -1,0 +1,137 @@
+"""Replay a drain: cordon, evict pod by pod, let the scheduler choose, remove nodes wave by wave."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+import numpy as np
+
+from ksolver_cli.constraints.state import State
+from ksolver_cli.domain.pod import Pod
+from ksolver_cli.plan.replay.exotic import Checker
+from ksolver_cli.plan.replay.lanes import IntArray
+from ksolver_cli.plan.replay.occupancy import Board
+from ksolver_cli.plan.replay.scheduler import Scheduler
+
+
+@dataclass(frozen=True, eq=False)
+class Drain:
+    """What is to be replayed: nodes cordoned up front, pods (indices of the board) in order of eviction, and after how
+    many evictions which nodes are removed.
+    """
+
+    nodes: tuple[int, ...]
+    order: IntArray
+    removals: tuple[tuple[int, tuple[int, ...]], ...]
+
+
+@dataclass(eq=False)
+class Run:
+    """How one replay went: the node that each evicted pod came to (−1 where none), in the drain's order of pods.
+
+    `pended` are pods that found no node at once; `stuck` those that still have none at the end.
+    """
+
+    order: IntArray
+    targets: IntArray
+    pended: list[int] = field(default_factory=list)
+    stuck: list[int] = field(default_factory=list)
+    complete: bool = True
+
+
+class Replayer:
+    """Runs drains on a board, each from today's occupancy."""
+
+    def __init__(self, board: Board) -> None:
+        self.board = board
+        self._needs_check = any(m.needs_check for m in board.movers.values())
+
+    def run(self, drain: Drain, seed: int, jitter: float = 0.0, give_up_after: int | None = None) -> Run:
+        """Replay under one seed; `jitter` moves each eviction by up to that many places.
+
+        The run stops, incomplete, once more than `give_up_after` pods have pended.
+        """
+        board = self.board
+        now = board.start.copy()
+        now.cordoned[list(drain.nodes)] = True
+        checker = self._checker(drain)
+        scheduler = Scheduler(board, now, seed, checker)
+        order = jittered(drain.order, jitter, seed)
+        run = Run(order, np.full(len(order), -1, dtype=np.intp))
+        stage = _Stage(self, scheduler, run)
+        done = 0
+        for end, gone in drain.removals:
+            for position in range(done, end):
+                stage.evict(position)
+                if give_up_after is not None and len(run.pended) > give_up_after:
+                    run.complete = False
+                    return run
+            done = end
+            stage.remove(gone)
+        run.stuck = [int(order[p]) for p in stage.waiting]
+        return run
+
+    def _checker(self, drain: Drain) -> Checker | None:
+        if not self._needs_check:
+            return None
+        state = State(self.board.cluster)
+        for node in drain.nodes:
+            state.cordon(self.board.cluster.nodes[node].name)
+        return Checker(state)
+
+
+class _Stage:
+    """The moving parts of one run."""
+
+    def __init__(self, replayer: Replayer, scheduler: Scheduler, run: Run) -> None:
+        self._board = replayer.board
+        self._scheduler = scheduler
+        self._run = run
+        self.waiting: list[int] = []
+
+    def evict(self, position: int) -> None:
+        """Evict the pod at this position of the order and place its replacement, or let it wait."""
+        board, index = self._board, int(self._run.order[position])
+        board.leave(self._scheduler.now, index, int(board.pod_node[index]))
+        checker = self._scheduler.checker
+        if checker is not None:
+            checker.state.remove(board.pods[index])
+        if not self._place(position):
+            self._run.pended.append(index)
+            self.waiting.append(position)
+
+    def _place(self, position: int) -> bool:
+        board, index = self._board, int(self._run.order[position])
+        mover = board.movers[int(board.pod_class[index])]
+        pod = board.reborn(index)
+        node = self._scheduler.choose(mover, pod)
+        if node is None:
+            return False
+        board.arrive(self._scheduler.now, mover, node)
+        self._run.targets[position] = node
+        if self._scheduler.checker is not None:
+            self._scheduler.checker.state.add(pod, board.cluster.nodes[node].name)
+        return True
+
+    def remove(self, nodes: Sequence[int]) -> None:
+        """Remove nodes; pods that wait are tried again."""
+        board, now = self._board, self._scheduler.now
+        for node in nodes:
+            board.remove_node(now, node, self._left(node))
+            if self._scheduler.checker is not None:
+                self._scheduler.checker.state.remove_node(board.cluster.nodes[node].name)
+        if nodes:
+            self._scheduler.reorder()
+        self.waiting = [p for p in self.waiting if not self._place(p)]
+
+    def _left(self, node: int) -> list[Pod]:
+        return [self._board.pods[i] for i in self._board.residents[node]]
+
+
+def jittered(order: IntArray, jitter: float, seed: int) -> IntArray:
+    """The order with each place moved back by up to `jitter`."""
+    if not jitter:
+        return order
+    random = Random(seed * 7919 + 1)  # noqa: S311 - a shuffle, no secret
+    keys = np.arange(len(order)) + np.array([random.uniform(0.0, jitter) for _ in range(len(order))])
+    return order[np.argsort(keys, kind="stable")]

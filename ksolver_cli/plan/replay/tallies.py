@@ -1,0 +1,115 @@
+"""Counts of pods per topology domain, kept up to date pod by pod; all in one array, so that a copy is cheap."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from ksolver_cli.plan.replay.lanes import BoolArray, IntArray, Lane, Lanes
+
+Counts = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """One row of counts: where it lies in the array, and the lane of its key."""
+
+    offset: int
+    lane: Lane
+
+    def view(self, counts: Counts) -> Counts:
+        """Counts per domain, and a last one, always 0, for nodes without the label."""
+        return counts[self.offset : self.offset + self.lane.size + 1]
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """Who is counted: pod classes with weights, and whether terminating pods count (not in spread, else yes)."""
+
+    weights: tuple[tuple[int, int], ...]
+    terminating: bool
+
+
+@dataclass(eq=False)
+class Book:
+    """Every tally of a replay: built once, then read by all runs."""
+
+    lanes: Lanes
+    num_nodes: int
+    masks: list[BoolArray] = field(default_factory=list)
+    size: int = 0
+    _tallies: dict[tuple[Members | None, str, int], Tally] = field(default_factory=dict)
+    _mask_of: dict[bytes, int] = field(default_factory=dict)
+    _slots: dict[tuple[str, int], list[int]] = field(default_factory=dict)
+
+    def mask(self, eligible: BoolArray) -> int:
+        """Index of a set of nodes; −1 when it holds all of them."""
+        if eligible.all():
+            return -1
+        key = np.packbits(eligible).tobytes()
+        if key not in self._mask_of:
+            self._mask_of[key] = len(self.masks)
+            self.masks.append(eligible)
+        return self._mask_of[key]
+
+    def pods(self, members: Members, key: str, mask: int = -1) -> Tally:
+        """Counts of these pods per domain of the key, on nodes of the mask only."""
+        return self._tally(members, key, mask)
+
+    def nodes(self, key: str, mask: int = -1) -> Tally:
+        """Counts of nodes (of the mask) per domain of the key."""
+        return self._tally(None, key, mask)
+
+    def _tally(self, members: Members | None, key: str, mask: int) -> Tally:
+        known = self._tallies.get((members, key, mask))
+        if known is None:
+            lane = self.lanes.lane(key)
+            known = self._tallies[members, key, mask] = Tally(self.size, lane)
+            self.size += lane.size + 1
+        return known
+
+    def slots(self, key: str, mask: int) -> list[int]:
+        """Per node: its domain, or −1 where it has none or lies outside the mask."""
+        if (key, mask) not in self._slots:
+            lane = self.lanes.lane(key)
+            index = np.where(lane.domain == lane.size, -1, lane.domain)
+            if mask >= 0:
+                index = np.where(self.masks[mask], index, -1)
+            self._slots[key, mask] = index.tolist()
+        return self._slots[key, mask]
+
+    def of_class(self, num_classes: int) -> list[list[tuple[int, list[int], int]]]:
+        """Per pod class: (offset, domain per node, weight) of every tally that counts it."""
+        rows: list[list[tuple[int, list[int], int]]] = [[] for _ in range(num_classes)]
+        for (members, key, mask), tally in self._tallies.items():
+            for pod_class, weight in members.weights if members is not None else ():
+                rows[pod_class].append((tally.offset, self.slots(key, mask), weight))
+        return rows
+
+    def of_nodes(self) -> list[tuple[int, list[int]]]:
+        """(offset, domain per node) of every tally that counts nodes."""
+        return [(t.offset, self.slots(key, mask)) for (m, key, mask), t in self._tallies.items() if m is None]
+
+    def initial(self, pod_class: IntArray, pod_node: IntArray, terminating: BoolArray, num_classes: int) -> Counts:
+        """All counts for the pods as they are today."""
+        counts = np.zeros(self.size, dtype=np.int32)
+        by_class = _pods_by_class(pod_class, num_classes)
+        for (members, key, mask), tally in self._tallies.items():
+            slots = np.array(self.slots(key, mask), dtype=np.intp)
+            view = tally.view(counts)
+            if members is None:
+                np.add.at(view, slots[slots >= 0], 1)
+                continue
+            for index, weight in members.weights:
+                pods = by_class[index]
+                pods = pods if members.terminating else pods[~terminating[pods]]
+                where = slots[pod_node[pods]]
+                np.add.at(view, where[where >= 0], weight)
+        return counts
+
+
+def _pods_by_class(pod_class: IntArray, num_classes: int) -> Sequence[IntArray]:
+    order = np.argsort(pod_class, kind="stable")
+    sizes = np.bincount(pod_class, minlength=num_classes)
+    return np.split(order, np.cumsum(sizes)[:-1]) if num_classes else []

@@ -1,0 +1,11 @@
+"""NodeAffinity: the weights of the preferred terms that a node matches."""
+
+from ksolver_cli.plan.scores.candidates import Candidates, Scores, normalised
+
+WEIGHT = 2
+
+
+def score(candidates: Candidates) -> Scores | None:
+    """100 for the largest sum of weights among the candidates; None where no term matches."""
+    terms = candidates.mover.node_terms
+    return None if terms is None else normalised(terms[candidates.nodes], reverse=False)
