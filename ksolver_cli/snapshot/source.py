@@ -4,7 +4,7 @@ import gzip
 import io
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, cast
 
@@ -28,19 +28,33 @@ def _chunks(stream: IO[bytes]) -> Iterator[bytes]:
         yield chunk
 
 
-def _opened(raw: IO[bytes], head: bytes) -> IO[bytes]:
+def _unzstd(stream: IO[bytes]) -> Iterator[bytes]:
+    frame = zstandard.ZstdDecompressor().decompressobj()
+    for chunk in _chunks(stream):
+        rest = chunk
+        while rest:
+            if frame.eof:
+                frame = zstandard.ZstdDecompressor().decompressobj()
+            yield frame.decompress(rest)
+            rest = frame.unused_data
+    if not frame.eof:
+        # The library ends quietly here; half a snapshot must not pass for a whole one.
+        raise EOFError("the last frame is incomplete")
+
+
+def _plain(raw: IO[bytes], head: bytes) -> Iterator[bytes]:
     if head.startswith(_GZIP_MAGIC):
-        return cast(IO[bytes], gzip.GzipFile(fileobj=raw))
+        return _chunks(cast(IO[bytes], gzip.GzipFile(fileobj=raw)))
     if head.startswith(_ZSTD_MAGIC):
-        return zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
-    return raw
+        return _unzstd(raw)
+    return _chunks(raw)
 
 
-def read_bounded(name: str, stream: IO[bytes], limit: int = MAX_BYTES) -> bytes:
-    """All bytes of a stream; more than `limit` is an error, so that a small archive cannot fill the memory."""
+def read_bounded(name: str, chunks: Iterable[bytes], limit: int = MAX_BYTES) -> bytes:
+    """All bytes of the chunks; more than `limit` is an error, so that a small archive cannot fill the memory."""
     parts: list[bytes] = []
     total = 0
-    for chunk in _chunks(stream):
+    for chunk in chunks:
         total += len(chunk)
         if total > limit:
             raise SnapshotError(
@@ -69,4 +83,4 @@ def read_bytes(path: str | Path) -> bytes:
 
 def _decompressed(name: str, stream: IO[bytes]) -> bytes:
     buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, stream))
-    return read_bounded(name, _opened(buffered, buffered.peek(4)[:4]))
+    return read_bounded(name, _plain(buffered, buffered.peek(4)[:4]))

@@ -47,6 +47,11 @@ def _compressed(raw: IO[bytes], name: str) -> Iterator[IO[bytes]]:
         yield raw
 
 
+def _write_all(stream: IO[bytes], snapshot: Snapshot) -> None:
+    for piece in encode(snapshot):
+        stream.write(piece)
+
+
 def write_snapshot(snapshot: Snapshot, path: Path) -> None:
     """Write to a temporary file beside `path`, flush it to disk, then rename: no reader ever sees half a file.
 
@@ -56,7 +61,7 @@ def write_snapshot(snapshot: Snapshot, path: Path) -> None:
     try:
         with os.fdopen(handle, "wb") as raw:
             with _compressed(raw, path.name) as stream:
-                stream.writelines(encode(snapshot))
+                _write_all(stream, snapshot)
             raw.flush()
             os.fsync(raw.fileno())
         Path(temporary).replace(path)
@@ -69,5 +74,5 @@ def to_bytes(snapshot: Snapshot, name: str = "") -> bytes:
     """The whole file in memory, compressed as `name` says."""
     buffer = io.BytesIO()
     with _compressed(buffer, name) as stream:
-        stream.writelines(encode(snapshot))
+        _write_all(stream, snapshot)
     return buffer.getvalue()
