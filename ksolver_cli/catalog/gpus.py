@@ -26,7 +26,7 @@ def gpu_named(product: str, catalog: Catalog) -> Gpu | None:
 
 def gpu_product(labels: Mapping[str, str]) -> str | None:
     """The product that the labels name, as spelled there."""
-    return labels.get(PRODUCT) or labels.get(GKE_ACCELERATOR)
+    return labels.get(PRODUCT) or labels.get(GKE_ACCELERATOR) or labels.get("alibabacloud.com/gpu-card-model")
 
 
 def physical_gpu_count(labels: Mapping[str, str], capacity: int) -> int | None:

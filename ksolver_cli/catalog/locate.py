@@ -20,7 +20,8 @@ ZONE_LABELS = (
 OS_LABELS = ("kubernetes.io/os", "beta.kubernetes.io/os")
 CLOUDS = frozenset({"aws", "azure", "gcp"})
 
-_PROVIDER_OF_SCHEME = {"aws": "aws", "gce": "gcp", "azure": "azure"}
+SCHEME_OF_PROVIDER = {"aws": "aws", "gcp": "gce", "azure": "azure"}
+_PROVIDER_OF_SCHEME = {scheme: provider for provider, scheme in SCHEME_OF_PROVIDER.items()}
 _PROVIDER_OF_PREFIX = {
     "eks.amazonaws.com/": "aws",
     "karpenter.k8s.aws/": "aws",

@@ -105,6 +105,7 @@ class Catalog:
         self.folder = folder
         self._prices: dict[tuple[str, str], Mapping[tuple[str, CapacityType], Price]] = {}
         self._shapes: dict[str, Mapping[str, InstanceShape]] = {}
+        self._written: dict[tuple[str, str], str] = {}
 
     @cached_property
     def sources(self) -> Mapping[str, Source]:
@@ -147,8 +148,13 @@ class Catalog:
                 raise CatalogError(f"{path}, line {line}: {error!r}", f"run ksolver catalog check {path}") from error
             basis = Basis.SPOT if capacity is CapacityType.SPOT else Basis.LIST
             name = spelled(provider, row["instance_type"])
+            self._written[provider, name] = row["instance_type"]
             found[name, capacity] = Price(micros, CURRENCY, basis, source.title, source.retrieved or None)
         return found
+
+    def written(self, provider: str, name: str) -> str:
+        """An instance type of a table of prices as its provider writes it."""
+        return self._written.get((provider, name), name)
 
     def shapes(self, provider: str) -> Mapping[str, InstanceShape]:
         """Shapes by instance type, spelled as in `prices`; empty where the catalog has none."""

@@ -93,13 +93,16 @@ def _catalog_problems(rows: Rows) -> Iterator[Problem]:
     """What a table of the catalogs must keep beyond a person's file: order, a type on each row, no price of zero."""
     previous = ("", "")
     for row in rows.rows:
-        name, capacity = (
-            row.cells.get(column, Cell("", row.line)).text for column in ("instance_type", "capacity_type")
-        )
+        name, capacity, amount = (_cell(row, c) for c in ("instance_type", "capacity_type", "hourly"))
         if not name or not capacity:
             yield Problem(row.line, "instance_type", "a row needs an instance type and a capacity type")
         if (name, capacity) <= previous:
             yield Problem(row.line, "instance_type", f"{name} {capacity} is not in order, or is there twice")
-        if row.cells.get("hourly", Cell("", row.line)).text.strip("0.") == "":
+        if not amount.strip("0."):
             yield Problem(row.line, CATALOG_AMOUNT, "a list price is never zero or empty")
         previous = (name, capacity)
+
+
+def _cell(row: Row, column: str) -> str:
+    cell = row.cells.get(column)
+    return cell.text if cell else ""
