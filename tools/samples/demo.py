@@ -57,7 +57,7 @@ def _nodes(world: World) -> None:
         taints = [{"key": taint[0], "value": taint[1], "effect": "NoSchedule"}] if taint else None
         for index in range(count):
             name = f"ip-10-{20 + index % 3}-{number // 200}-{10 + number % 200}.ec2.internal"
-            world.node(name, shape, ZONES[index % 3], pool, taints, pool=pool)
+            world.node(name, shape, ZONES[index % 3], pool, taints)["metadata"]["labels"]["pool"] = pool
             number += 1
 
 
@@ -74,7 +74,7 @@ def _daemons(world: World) -> None:
 def _services(world: World, rng: random.Random) -> None:
     for number, app in enumerate(SERVICES.split()):
         cpu, memory = rng.choice(SHAPES)
-        replicas = rng.choice((2, 3, 3, 4, 6, 6, 9, 12))
+        replicas = rng.choice((3, 4, 6, 8, 9, 12, 18, 24))
         spec: dict[str, object] = {}
         if number % 4 == 0:
             spec["topologySpreadConstraints"] = [spread(app)]

@@ -113,7 +113,7 @@ class World:
         self.objects.setdefault(plural, []).append(item)
         return item
 
-    def node(self, name: str, shape: str, zone: str, pool: str, taints: list[Raw] | None = None, **labels: str) -> Raw:
+    def node(self, name: str, shape: str, zone: str, pool: str, taints: list[Raw] | None = None) -> Raw:
         """A Ready node of an EC2 type in a zone (`a`, `b`, `c`) of a managed node group."""
         kind = SHAPES[shape]
         resources = {"cpu": kind.cpu, "memory": kind.memory, "pods": str(kind.pods), **dict(kind.extended)}
@@ -127,7 +127,6 @@ class World:
             "eks.amazonaws.com/nodegroup": pool,
             "eks.amazonaws.com/capacityType": "ON_DEMAND",
             **dict(kind.labels),
-            **labels,
         }
         spec: Raw = {"providerID": f"aws:///{REGION}{zone}/i-{uid('i', name).replace('-', '')[:17]}"}
         if taints:

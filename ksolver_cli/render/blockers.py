@@ -1,0 +1,42 @@
+"""What keeps a node from being drained, in words."""
+
+from ksolver_cli.constraints.eviction import BlockerKind
+from ksolver_cli.domain.report.nodes import NodeBlocker
+from ksolver_cli.render.safe import plain
+
+NO_ROOM = "no-room"
+"""Kind of the blocker that a pod fits on no other node today."""
+
+WORDS: dict[str, str] = {
+    BlockerKind.BARE_POD: "no controller would bring the pod back",
+    BlockerKind.DO_NOT_DISRUPT: "karpenter.sh/do-not-disrupt",
+    BlockerKind.NOT_SAFE_TO_EVICT: "cluster-autoscaler.kubernetes.io/safe-to-evict is not true",
+    BlockerKind.BUDGET: "its PodDisruptionBudget allows no disruption",
+    BlockerKind.TWO_BUDGETS: "more than one PodDisruptionBudget covers it, so evictions are refused",
+    BlockerKind.HOST_PATH: "hostPath data lives on the node",
+    BlockerKind.LOCAL_VOLUME: "a local volume lives on the node",
+    BlockerKind.TERMINATING: "it is terminating already",
+    BlockerKind.FOREIGN_SCHEDULER: "another scheduler places it",
+    BlockerKind.CONTROL_PLANE: "control-plane node",
+    BlockerKind.NODE_DELETING: "the node is being deleted",
+    BlockerKind.VIRTUAL_NODE: "virtual node: there is no machine to remove",
+    BlockerKind.NODE_DO_NOT_DISRUPT: "karpenter.sh/do-not-disrupt on the node",
+    BlockerKind.SCALE_DOWN_DISABLED: "scale-down is disabled on the node",
+    BlockerKind.UNREADABLE_POD: "a pod on it cannot be read",
+    BlockerKind.UNPRICED: "it has no price, so removing it proves no saving",
+    NO_ROOM: "fits on no other node today",
+}
+"""Every kind of blocker; a test holds the list to `BlockerKind`."""
+
+
+def blocker_words(blocker: NodeBlocker) -> str:
+    """One blocker in a few words, with its detail where there is one."""
+    words = WORDS[blocker.kind]
+    if blocker.kind == NO_ROOM and blocker.reasons:
+        return f"{words} ({'; '.join(f'{count} × {plain(reason)}' for reason, count in blocker.reasons)})"
+    return f"{words} ({plain(blocker.detail)})" if blocker.detail else words
+
+
+def blocker_object(blocker: NodeBlocker) -> str:
+    """The object to edit: `Kind namespace/name`."""
+    return f"{blocker.source.kind} {plain(blocker.source.name)}" if blocker.source else plain(blocker.pod)
