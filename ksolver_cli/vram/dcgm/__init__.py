@@ -1,0 +1,1 @@
+"""GPU memory as dcgm-exporter reports it and Prometheus relabels it."""

@@ -1,0 +1,162 @@
+"""Series put together to devices and their owners: the highest value, never a sum."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from ksolver_cli.collect.prometheus_answer import Series
+from ksolver_cli.vram.dcgm.labels import DeviceKey, Labels, Owner, Scrapes, Tag
+from ksolver_cli.vram.dcgm.timeline import Presence
+from ksolver_cli.vram.dcgm.values import mib
+
+PodKey = tuple[str, str, str]
+
+
+@dataclass
+class Use:
+    """What one owner had of one device; its presence is known only where samples were fetched."""
+
+    owner: Owner
+    peak_mib: float | None = None
+    samples: int = 0
+    presence: Presence = field(default_factory=Presence)
+
+    @property
+    def pod(self) -> PodKey:
+        """The pod, told apart by uid where the exporter gives one."""
+        return self.owner.namespace, self.owner.pod, self.owner.uid or ""
+
+
+@dataclass
+class Device:
+    """One GPU or MIG instance as seen over the window."""
+
+    tag: Tag
+    peak_mib: float | None = None
+    capacity_mib: int | None = None
+    uses: dict[PodKey, Use] = field(default_factory=dict)
+    shared: bool = False
+    blank: bool = False
+
+    @property
+    def name(self) -> str:
+        """`UUID`, or `UUID/instance` for MIG."""
+        return "/".join(part for part in self.tag.device if part)
+
+
+class Devices:
+    """Collects series; duplicates (exporter restarts, HA pairs, old names) end in the highest value."""
+
+    def __init__(self, scrapes: Scrapes) -> None:
+        self._scrapes = scrapes
+        self._found: dict[DeviceKey, Device] = {}
+
+    def add_peaks(self, series: Iterable[Series]) -> None:
+        """Take in peaks: of an instant vector its value, of a range its highest usable sample with their times."""
+        for entry in series:
+            self._add(entry)
+
+    def _add(self, entry: Series) -> None:
+        device = self._device(entry.labels)
+        values = [value for _, raw in entry.samples if (value := mib(raw)) is not None]
+        # A blank among the samples hides the true peak of `max_over_time`: it has to be looked for among them.
+        device.blank |= not values and bool(entry.samples)
+        peak = max(values, default=None)
+        device.peak_mib = _higher(device.peak_mib, peak)
+        owner = self._scrapes.tag(entry.labels).owner
+        if owner is None:
+            return
+        use = device.uses.setdefault(Use(owner).pod, Use(owner))
+        use.peak_mib = _higher(use.peak_mib, peak)
+        if len(entry.samples) > 1:
+            use.presence.add(time for time, _ in entry.samples)
+            use.samples = max(use.samples, len(entry.samples))
+
+    def _device(self, labels: Labels) -> Device:
+        tag = self._scrapes.tag(labels)
+        device = self._found.setdefault(tag.device, Device(tag))
+        device.shared |= tag.virtual
+        return device
+
+    def add_counts(self, series: Iterable[Series]) -> None:
+        """Take in how many samples each series has; of duplicates the larger number."""
+        for entry in series:
+            owner, count = self._scrapes.tag(entry.labels).owner, entry.last
+            use = self._device(entry.labels).uses.get(Use(owner).pod) if owner is not None else None
+            if use is not None and count is not None and 0 < count < 1e12:
+                use.samples = max(use.samples, int(count))
+
+    def add_capacity(self, labels: Labels, capacity_mib: float) -> None:
+        """Take in the memory of a device."""
+        device = self._device(labels)
+        device.capacity_mib = max(device.capacity_mib or 0, round(capacity_mib))
+
+    def judge_sharing(self) -> None:
+        """Mark devices that two pods had at once: then the value is the device's, not a pod's.
+
+        Where the moments are not known, several owners count as sharing.
+        """
+        for device in self._found.values():
+            pairs = combinations(device.uses.values(), 2)
+            device.shared |= any(_concurrent(one, other) for one, other in pairs)
+
+    def contested(self) -> list[Device]:
+        """Return devices whose samples must be looked at: several owners in the window, or a hidden peak."""
+        return [d for d in self._found.values() if d.blank or (len(d.uses) > 1 and not d.shared)]
+
+    def all(self) -> list[Device]:
+        """Return the devices in order of first mention."""
+        return list(self._found.values())
+
+
+def _concurrent(one: Use, other: Use) -> bool:
+    if not one.presence.times or not other.presence.times:
+        return True
+    return one.presence.at_once_with(other.presence)
+
+
+def _higher(one: float | None, other: float | None) -> float | None:
+    if one is None or other is None:
+        return one if other is None else other
+    return max(one, other)
+
+
+@dataclass(frozen=True)
+class PodUse:
+    """A pod's use: its fullest device, and how many it had."""
+
+    owner: Owner
+    peak_mib: float
+    device: Device
+    device_count: int
+    samples: int
+    shared: bool
+
+
+def pods_of(devices: Iterable[Device]) -> list[PodUse]:
+    """Return what each pod used: per device, then the fullest one. Pods without a value above zero are left out."""
+    by_pod: dict[PodKey, list[tuple[Device, Use]]] = {}
+    for device in devices:
+        for pod, use in device.uses.items():
+            by_pod.setdefault(pod, []).append((device, use))
+    found = (_pod_use(held) for held in by_pod.values())
+    return [use for use in found if use is not None]
+
+
+def _pod_use(held: list[tuple[Device, Use]]) -> PodUse | None:
+    device, fullest = max(held, key=lambda pair: pair[1].peak_mib or 0.0)
+    if not fullest.peak_mib:
+        return None
+    shared = any(other.shared for other, _ in held)
+    return PodUse(fullest.owner, fullest.peak_mib, device, len(held), fullest.samples, shared)
+
+
+def covered(series: Iterable[Series]) -> Mapping[DeviceKey, float]:
+    """Return the seconds each device has samples for; gaps are unknown, not zero."""
+    entries = list(series)
+    scrapes = Scrapes.among(entry.labels for entry in entries)
+    presences: dict[DeviceKey, Presence] = {}
+    for entry in entries:
+        device = scrapes.tag(entry.labels).device
+        presences.setdefault(device, Presence()).add(time for time, _ in entry.samples)
+    return {device: presence.covered_seconds() for device, presence in presences.items()}
