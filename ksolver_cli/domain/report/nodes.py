@@ -2,7 +2,15 @@
 
 from dataclasses import dataclass
 
-from ksolver_cli.domain.verdict import ObjectRef
+from ksolver_cli.domain.verdict import ObjectRef, Rejection, Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonCount:
+    """The first objection that the scheduler would report, and on how many nodes it is that one."""
+
+    verdict: Rejection | Unknown
+    nodes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,8 +21,8 @@ class NodeBlocker:
     pod: str
     source: ObjectRef | None
     detail: str
-    reasons: tuple[tuple[str, int], ...] = ()
-    """For a pod that fits nowhere else: (the scheduler's reason, nodes that give it)."""
+    reasons: tuple[ReasonCount, ...] = ()
+    """For a pod that fits nowhere else: why not, most frequent first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,12 @@
 """The report as facts (`ksolver.report/1`)."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ksolver_cli.domain.cluster import Caveat, Gap
 from ksolver_cli.domain.plan import DrainPlan, Judgement, Limits
 from ksolver_cli.domain.report.actions import Action
 from ksolver_cli.domain.report.money_facts import Prices
-from ksolver_cli.domain.report.nodes import NodeRow
+from ksolver_cli.domain.report.nodes import NodeRow, ReasonCount
 from ksolver_cli.domain.report.waterfall import ThreeNumbers, Waterfall
 
 SCHEMA = "ksolver.report/1"
@@ -36,7 +36,7 @@ class StuckPod:
     """A pending pod that fits on no node today, with the scheduler's reasons and on how many nodes each holds."""
 
     pod: str
-    reasons: tuple[tuple[str, int], ...]
+    reasons: tuple[ReasonCount, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,14 @@ class OptionFact:
 
     name: str
     value: str
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """What a plan with this many pod moves saves, as judged."""
+
+    moves: int
+    saving_micros: int
 
 
 @dataclass(frozen=True)
@@ -66,6 +74,5 @@ class Report:
     gaps: tuple[Gap, ...]
     caveats: tuple[Caveat, ...]
     options: tuple[OptionFact, ...] = ()
-    curve: tuple[tuple[int, int], ...] = field(default=())
-    """(pods moved, micro-units an hour saved): what fewer moves would save."""
+    curve: tuple[CurvePoint, ...] = ()
     schema: str = SCHEMA
