@@ -65,7 +65,8 @@ class Field:
 
     def __getitem__(self, key: str) -> "Field":
         """The field `key` of this object; an absent one when there is none."""
-        return Field(self.mapping().get(key), key, self)
+        value = self.value
+        return Field((value if type(value) is dict else self.mapping()).get(key), key, self)
 
     def entries(self) -> Iterator[tuple[str, "Field"]]:
         """Keys and fields of this object."""
@@ -140,6 +141,8 @@ class Field:
         value = self.value
         if value is None:
             return {}
+        if type(value) is dict and all(type(key) is str and type(text) is str for key, text in value.items()):
+            return value
         return {key: entry.text() for key, entry in self.entries()}
 
     def one_of(self, allowed: frozenset[str], default: str = "") -> str:

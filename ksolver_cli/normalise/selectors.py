@@ -3,8 +3,8 @@
 from ksolver_cli.domain.labels import LabelSelector, NodeSelector, NodeSelectorTerm, Operator, Requirement
 from ksolver_cli.normalise.fields import Field
 
-_LABEL_OPERATORS = frozenset({"In", "NotIn", "Exists", "DoesNotExist"})
-_NODE_OPERATORS = frozenset(Operator)
+_OPERATORS = frozenset(Operator)
+"""Gt and Lt are read in label selectors too: it is for the families to say that they are refused there."""
 
 
 def read_selector(selector: Field) -> LabelSelector | None:
@@ -19,7 +19,7 @@ def read_selector(selector: Field) -> LabelSelector | None:
     return LabelSelector(
         (
             *(Requirement(key, Operator.IN, (value,)) for key, value in labels),
-            *(_requirement(expression, _LABEL_OPERATORS) for expression in expressions),
+            *(_requirement(expression) for expression in expressions),
         )
     )
 
@@ -42,14 +42,14 @@ def read_node_selector(selector: Field) -> NodeSelector | None:
 def read_node_term(term: Field) -> NodeSelectorTerm:
     """A `v1.NodeSelectorTerm`."""
     return NodeSelectorTerm(
-        expressions=tuple(_requirement(r, _NODE_OPERATORS) for r in term["matchExpressions"].items()),
-        fields=tuple(_requirement(r, _NODE_OPERATORS) for r in term["matchFields"].items()),
+        expressions=tuple(_requirement(r) for r in term["matchExpressions"].items()),
+        fields=tuple(_requirement(r) for r in term["matchFields"].items()),
     )
 
 
-def _requirement(requirement: Field, operators: frozenset[str]) -> Requirement:
+def _requirement(requirement: Field) -> Requirement:
     return Requirement(
         key=requirement["key"].text(),
-        operator=Operator(requirement["operator"].one_of(operators)),
+        operator=Operator(requirement["operator"].one_of(_OPERATORS)),
         values=requirement["values"].texts(),
     )

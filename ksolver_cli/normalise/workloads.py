@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 from ksolver_cli.domain.cluster import Workload
 from ksolver_cli.domain.labels import LabelSelector
-from ksolver_cli.domain.pod import PodSpec, WorkloadRef
+from ksolver_cli.domain.pod import WorkloadRef
 from ksolver_cli.normalise.fields import Field, Problems, Raw, read_each
+from ksolver_cli.normalise.pods.admission import Admission, admission_of
+from ksolver_cli.normalise.pods.manifest import daemon_template
 from ksolver_cli.normalise.pods.owners import controller_of
 from ksolver_cli.normalise.pods.spec import Specs
 from ksolver_cli.normalise.selectors import read_equality_selector, read_selector
@@ -33,17 +35,18 @@ _KINDS = (
 
 def read_workloads(objects: Mapping[str, tuple[Raw, ...]], specs: Specs, problems: Problems) -> tuple[Workload, ...]:
     """Every controller object of the kinds that Kubernetes itself has; templates are read for DaemonSets alone."""
+    admission = admission_of(objects)
     found: list[Workload] = []
     for kind in _KINDS:
 
         def read(raw: Field, kind: _Kind = kind) -> Workload:
-            return _workload(raw, kind, specs)
+            return _workload(raw, kind, specs, admission)
 
         found.extend(read_each(kind.kind, objects.get(kind.plural, ()), problems, read))
     return tuple(found)
 
 
-def _workload(raw: Field, kind: _Kind, specs: Specs) -> Workload:
+def _workload(raw: Field, kind: _Kind, specs: Specs, admission: Admission) -> Workload:
     metadata, spec = raw["metadata"], raw["spec"]
     namespace, name = metadata["namespace"].text() or "default", metadata["name"].some_text()
     template = spec["template"]
@@ -53,7 +56,7 @@ def _workload(raw: Field, kind: _Kind, specs: Specs) -> Workload:
         replicas=_replicas(raw, kind),
         selector=_selector(spec["selector"], kind),
         owner=controller_of(metadata, namespace),
-        template=_template(template, namespace, name, specs) if is_daemon else None,
+        template=daemon_template(template, namespace, name, specs, admission) if is_daemon else None,
         template_labels=template["metadata"]["labels"].text_map() if is_daemon else {},
     )
 
@@ -69,8 +72,3 @@ def _selector(selector: Field, kind: _Kind) -> LabelSelector | None:
     if kind.kind == "ReplicationController":
         return read_equality_selector(selector)
     return read_selector(selector) if kind.kind != "CronJob" else None
-
-
-def _template(template: Field, namespace: str, name: str, specs: Specs) -> PodSpec | None:
-    spec = template["spec"]
-    return None if spec.absent else specs.read(spec, namespace, name).spec

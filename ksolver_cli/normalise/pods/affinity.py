@@ -9,7 +9,7 @@ from ksolver_cli.domain.pod import (
     Toleration,
 )
 from ksolver_cli.normalise.fields import Field
-from ksolver_cli.normalise.selectors import read_selector, read_node_term
+from ksolver_cli.normalise.selectors import read_node_term, read_selector
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"

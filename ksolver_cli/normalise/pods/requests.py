@@ -15,8 +15,8 @@ from ksolver_cli.normalise.fields import Field
 Amounts = Mapping[str, int]
 """Resource name to amount in 10^-9 of a unit."""
 
-POD_LEVEL = ("cpu", "memory")
-POD_LEVEL_PREFIX = "hugepages-"
+_POD_LEVEL = ("cpu", "memory")
+_POD_LEVEL_PREFIX = "hugepages-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +181,14 @@ def _container(container: Field, *, is_init: bool) -> ContainerResources:
     )
 
 
+def is_pod_level(resource: str) -> bool:
+    """Whether a resource may be set for a whole pod (KEP-2837): cpu, memory and huge pages."""
+    return resource in _POD_LEVEL or resource.startswith(_POD_LEVEL_PREFIX)
+
+
 def _pod_level(amounts: Amounts) -> dict[str, int]:
     """The resources that may be set for a whole pod; others are ignored."""
-    return {name: nanos for name, nanos in amounts.items() if name in POD_LEVEL or name.startswith(POD_LEVEL_PREFIX)}
+    return {name: nanos for name, nanos in amounts.items() if is_pod_level(name)}
 
 
 def _add(total: dict[str, int], amounts: Amounts) -> None:
