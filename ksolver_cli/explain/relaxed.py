@@ -71,7 +71,7 @@ def _relaxed_spec(spec: PodSpec) -> PodSpec:
 
 
 def _platform_only(affinity: NodeSelector | None) -> NodeSelector | None:
-    """The affinity as far as it is about the platform; terms are alternatives, so one that asks nothing asks nothing."""
+    """The affinity as far as it is about the platform; terms are alternatives: one that asks nothing asks nothing."""
     if affinity is None:
         return None
     terms = []

@@ -1,7 +1,10 @@
 """What keeps a node from being drained, in words."""
 
+from collections.abc import Sequence
+
 from ksolver_cli.constraints.eviction import BlockerKind
-from ksolver_cli.domain.report.nodes import NodeBlocker
+from ksolver_cli.domain.report.nodes import NodeBlocker, ReasonCount
+from ksolver_cli.render.phrases import sentence
 from ksolver_cli.render.safe import plain
 
 NO_ROOM = "no-room"
@@ -29,11 +32,16 @@ WORDS: dict[str, str] = {
 """Every kind of blocker; a test holds the list to `BlockerKind`."""
 
 
+def counted(reasons: Sequence[ReasonCount]) -> str:
+    """The scheduler's words with the number of nodes, as `0/5 nodes are available` lists them."""
+    return "; ".join(f"{reason.nodes} × {plain(sentence(reason.verdict))}" for reason in reasons)
+
+
 def blocker_words(blocker: NodeBlocker) -> str:
     """One blocker in a few words, with its detail where there is one."""
     words = WORDS[blocker.kind]
     if blocker.kind == NO_ROOM and blocker.reasons:
-        return f"{words} ({'; '.join(f'{count} × {plain(reason)}' for reason, count in blocker.reasons)})"
+        return f"{words} ({counted(blocker.reasons)})"
     return f"{words} ({plain(blocker.detail)})" if blocker.detail else words
 
 

@@ -4,6 +4,7 @@ from rich.console import Console
 
 from ksolver_cli.domain.report.report import Report
 from ksolver_cli.render.amounts import hourly, monthly, percent
+from ksolver_cli.render.blockers import counted
 from ksolver_cli.render.caveats import caveat_words, gap_words
 from ksolver_cli.render.safe import plain
 from ksolver_cli.render.text.actions import render_actions
@@ -72,8 +73,7 @@ def _stuck(console: Console, report: Report) -> None:
     console.print()
     console.print(f"Pending pods that fit on no node today: {len(report.stuck)}", style="bold")
     for stuck in report.stuck:
-        reasons = "; ".join(f"{count} × {words}" for words, count in stuck.reasons)
-        console.print(f"  {plain(stuck.pod)}: {plain(reasons)}", soft_wrap=True)
+        console.print(f"  {plain(stuck.pod)}: {counted(stuck.reasons)}", soft_wrap=True)
 
 
 def _caveats(console: Console, report: Report) -> None:
