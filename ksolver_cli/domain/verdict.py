@@ -74,7 +74,13 @@ class Reason(StrEnum):
     CLAIM_ALLOCATED_ELSEWHERE = "claim-allocated-elsewhere"
     DEVICE_CLASS_MISSING = "device-class-missing"
     RESOURCE_CLAIM_MISSING = "resource-claim-missing"
+    RESOURCE_CLAIM_NOT_CREATED = "resource-claim-not-created"
+    RESOURCE_CLAIM_DELETING = "resource-claim-deleting"
+    RESOURCE_CLAIM_NOT_OWNED = "resource-claim-not-owned"
     RESOURCE_CLAIM_OTHER = "resource-claim-other"
+    RESOURCE_POOLS_INVALID = "resource-pools-invalid"
+    EXTENDED_CLAIM_STALE = "extended-claim-stale"
+    EXTENDED_RESOURCE_MISSING = "extended-resource-missing"
     GATED = "gated"
     OTHER = "other"
 
