@@ -2,19 +2,21 @@
 
 from collections.abc import Iterable, Mapping
 
-from ksolver_cli.domain.cluster import CaveatKind, Cluster
+from ksolver_cli.domain.cluster import CaveatKind, Cluster, Gap
 from ksolver_cli.domain.node import Node
-from ksolver_cli.domain.pod import Pod
+from ksolver_cli.domain.pod import Pod, VolumeKind
+from ksolver_cli.normalise.caveats import note_caveats
 from ksolver_cli.normalise.devices import normalise_devices
 from ksolver_cli.normalise.fields import Field, FieldError, Problems, Raw, object_name, read_each
-from ksolver_cli.normalise.nodes import read_node
-from ksolver_cli.normalise.objects import read_budgets, read_namespace, read_priority_class, read_service
+from ksolver_cli.normalise.objects.nodes import read_node
+from ksolver_cli.normalise.objects.policies import read_budgets, read_namespace, read_priority_class, read_service
+from ksolver_cli.normalise.objects.workloads import read_workloads
 from ksolver_cli.normalise.pods.owners import Owners, parents_of
 from ksolver_cli.normalise.pods.pod import PodReader
 from ksolver_cli.normalise.pods.spec import Specs
 from ksolver_cli.normalise.storage import normalise_storage
 from ksolver_cli.normalise.version import parse_version
-from ksolver_cli.normalise.workloads import read_workloads
+from ksolver_cli.normalise.visibility import affinity_terms
 from ksolver_cli.snapshot.model import Snapshot
 
 DEFAULT_VERSION = (1, 36)
@@ -37,7 +39,7 @@ def normalise(snapshot: Snapshot, *, complete: bool = False, kubernetes_version:
     nodes = _nodes(objects.get("nodes", ()), problems)
     reader = PodReader(specs, Owners(parents_of((w.ref, w.owner) for w in workloads)))
     pods, unreadable = _pods(objects.get("pods", ()), reader, problems)
-    _note_missing_nodes(pods, nodes, problems)
+    note_caveats(nodes, pods, problems)
     services = read_each("Service", objects.get("services", ()), problems, read_service)
     return Cluster(
         nodes=nodes,
@@ -49,7 +51,7 @@ def normalise(snapshot: Snapshot, *, complete: bool = False, kubernetes_version:
         priority_classes=priorities,
         storage=normalise_storage(objects, problems),
         devices=normalise_devices(objects, problems),
-        gaps=snapshot.gaps,
+        gaps=snapshot.gaps if complete else _gaps(snapshot, pods),
         caveats=problems.caveats(),
         unreadable_nodes=unreadable,
         kinds_present=frozenset(objects),
@@ -68,7 +70,7 @@ def _nodes(raws: Iterable[Raw], problems: Problems) -> tuple[Node, ...]:
     kept: dict[str, Node] = {}
     for node in read_each("Node", raws, problems, read_node):
         if node.name in kept:
-            problems.note(CaveatKind.BAD_OBJECT, "node names that occur more than once; the first is kept", node.name)
+            problems.note(CaveatKind.OTHER, "more than one node of this name; the first is kept", node.name)
         else:
             kept[node.name] = node
     return tuple(sorted(kept.values(), key=lambda node: node.name))
@@ -96,7 +98,7 @@ def _pods(raws: Iterable[Raw], reader: PodReader, problems: Problems) -> tuple[t
 def _note_duplicate(kept: Pod, dropped: Pod, problems: Problems) -> tuple[str, ...]:
     """Two pods of one name cannot both be judged: the first is kept. Returns the node that the second one held."""
     held = (dropped.node_name,) if dropped.is_bound and dropped.node_name != kept.node_name else ()
-    problems.note(CaveatKind.BAD_OBJECT, "pod names that occur more than once; the first is kept", dropped.key, *held)
+    problems.note(CaveatKind.OTHER, "more than one pod of this name; the first is kept", dropped.key, *held)
     return held
 
 
@@ -109,9 +111,23 @@ def _node_held_by(raw: object) -> tuple[str, ...]:
     return (name,) if isinstance(name, str) and name and not finished else ()
 
 
-def _note_missing_nodes(pods: Iterable[Pod], nodes: Iterable[Node], problems: Problems) -> None:
-    names = {node.name for node in nodes}
-    for pod in pods:
-        if pod.is_bound and pod.node_name not in names:
-            detail = f"bound to node {pod.node_name}, which is not in the input"
-            problems.note(CaveatKind.NODE_MISSING, detail, pod.key)
+def _gaps(snapshot: Snapshot, pods: Iterable[Pod]) -> tuple[Gap, ...]:
+    """The snapshot's gaps, and kinds that answers rest on but that the input does not hold at all."""
+    known = {gap.kind for gap in snapshot.gaps} | set(snapshot.objects)
+    missing = [kind for kind in _needed_kinds(pods) if kind not in known]
+    return (*snapshot.gaps, *(Gap(kind, "not in the input") for kind in missing))
+
+
+def _needed_kinds(pods: Iterable[Pod]) -> Iterable[str]:
+    specs = {id(pod.spec): pod.spec for pod in pods if not pod.is_finished}.values()
+    yield "nodes"
+    yield "pods"
+    yield "poddisruptionbudgets"
+    if any(volume.kind in (VolumeKind.CLAIM, VolumeKind.EPHEMERAL) for spec in specs for volume in spec.volumes):
+        yield from ("persistentvolumeclaims", "persistentvolumes", "storageclasses", "csinodes")
+    if any(spec.claims for spec in specs):
+        yield from ("resourceclaims", "resourceclaimtemplates", "resourceslices", "deviceclasses")
+    if any(term.namespace_selector is not None for spec in specs for term in affinity_terms(spec)):
+        yield "namespaces"
+    if any(pod.is_daemon for pod in pods):
+        yield "daemonsets"

@@ -69,7 +69,7 @@ class PodReader:
     def _compute_bound(read: SpecOf, status: Field) -> Resources | None:
         held = requests.read_held(status)
         resized = requests.bound(read.resources, held, requests.is_resize_infeasible(status))
-        amounts = requests.rounded(resized.requests())
+        amounts = requests.bounded(resized.requests())
         return None if amounts == read.spec.requests else amounts
 
 

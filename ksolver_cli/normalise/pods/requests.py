@@ -15,6 +15,7 @@ from ksolver_cli.normalise.fields import Field
 Amounts = Mapping[str, int]
 """Resource name to amount in 10^-9 of a unit."""
 
+LARGEST = 1 << 54
 _POD_LEVEL = ("cpu", "memory")
 _POD_LEVEL_PREFIX = "hugepages-"
 
@@ -126,6 +127,11 @@ def bound(resources: PodResources, held: Iterable[Held], infeasible: bool) -> Po
 def rounded(amounts: Amounts) -> Resources:
     """Amounts as integers of the scheduler: cpu in millicores, everything else in whole units, rounded up."""
     return {name: _rounded(name, nanos) for name, nanos in amounts.items()}
+
+
+def bounded(amounts: Amounts) -> Resources:
+    """`rounded`, where amounts above 2^54, more than any node may have, count as 2^54: sums stay within 64 bits."""
+    return {name: min(amount, LARGEST) for name, amount in rounded(amounts).items()}
 
 
 def read_amounts(resources: Field) -> Amounts:

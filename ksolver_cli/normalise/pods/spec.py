@@ -123,8 +123,8 @@ def _read(spec: Field, namespace: str, pod_name: str, priorities: Mapping[str, i
     pods, anti = own["podAffinity"], own["podAntiAffinity"]
     priority_class = spec["priorityClassName"].text()
     made = PodSpec(
-        requests=requests.rounded(resources.requests()),
-        limits=requests.rounded(resources.limits()),
+        requests=requests.bounded(resources.requests()),
+        limits=requests.bounded(resources.limits()),
         node_selector=tuple(sorted(spec["nodeSelector"].text_map().items())),
         preferred_node_affinity=affinity.preferred_node_terms(own["nodeAffinity"]),
         affinity=affinity.required_terms(pods, namespace),

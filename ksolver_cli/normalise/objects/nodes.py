@@ -5,6 +5,7 @@ from ksolver_cli.domain.node import Node, Taint
 from ksolver_cli.domain.pod import Effect, Resources
 from ksolver_cli.normalise.fields import Field
 
+LARGEST = 1 << 53
 _EFFECTS = frozenset(Effect)
 _CONTROL_PLANE = (
     "node-role.kubernetes.io/control-plane",
@@ -55,9 +56,12 @@ def read_node(raw: Field) -> Node:
 
 
 def read_resources(resources: Field) -> Resources:
-    """A resource list as the scheduler's integers: cpu in millicores, all else in whole units, rounded up."""
+    """A resource list as the scheduler's integers: cpu in millicores, all else in whole units, rounded up.
+
+    Amounts above 2^53, beyond any machine, count as 2^53, so that sums stay within 64 bits.
+    """
     return {
-        name: quantity.milli_value() if name == "cpu" else quantity.value()
+        name: min(quantity.milli_value() if name == "cpu" else quantity.value(), LARGEST)
         for name, quantity in resources.quantities().items()
     }
 
