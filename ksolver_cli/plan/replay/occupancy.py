@@ -34,8 +34,13 @@ class Occupancy:
 class Board:
     """A cluster made ready for replays: what never changes, the movers, and today's occupancy."""
 
-    def __init__(self, cluster: Cluster, classes: Classes, feasible: BoolArray) -> None:
-        """Compile every class that has a pod which could be evicted; `feasible` is [pod class, node class]."""
+    def __init__(
+        self, cluster: Cluster, classes: Classes, feasible: BoolArray, waiting: frozenset[str] = frozenset()
+    ) -> None:
+        """Compile every class that has a pod which could be evicted; `feasible` is [pod class, node class].
+
+        `waiting` are keys of pending pods that a replay places first: they fit today and must keep their room.
+        """
         self.cluster = cluster
         self.classes = classes
         compiler = Compiler(cluster, classes, feasible)
@@ -56,6 +61,7 @@ class Board:
         self._reborn: dict[int, Pod] = {}
         self.updates = self.book.of_class(len(classes.pods))
         self.node_updates = self.book.of_nodes()
+        self.waiting = tuple(p for p in cluster.pods if p.key in waiting)
         self.images = Images(cluster.nodes)
         self.start = self._today()
 
@@ -109,6 +115,16 @@ class Board:
         """Put a new pod of the class on the node."""
         occupancy.cells[:, node] += mover.delta
         self.count(occupancy, mover.index, node, 1)
+
+    def depart(self, occupancy: Occupancy, mover: Mover, node: int) -> None:
+        """Take a pod off the node it had moved to."""
+        occupancy.cells[:, node] -= mover.delta
+        self.count(occupancy, mover.index, node, -1)
+
+    def back(self, occupancy: Occupancy, index: int, node: int) -> None:
+        """Put a pod back where it was bound, as if it had never left."""
+        occupancy.cells[:, node] += self.held(index)
+        self.count(occupancy, int(self.pod_class[index]), node, 1)
 
     def remove_node(self, occupancy: Occupancy, node: int, left: list[Pod]) -> None:
         """Take the node out, with the pods still there (daemons, static pods)."""

@@ -34,9 +34,18 @@ class Run:
 
     order: IntArray
     targets: IntArray
+    newcomers: dict[str, int] = field(default_factory=dict)
+    """Pending pods that were placed first, and where."""
+    homeless: list[str] = field(default_factory=list)
+    """Pending pods that fit before the drain and found no node in it."""
     pended: list[int] = field(default_factory=list)
     stuck: list[int] = field(default_factory=list)
     complete: bool = True
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether the run went through and every pod found a node at once."""
+        return self.complete and not self.pended and not self.homeless
 
 
 class Replayer:
@@ -56,9 +65,10 @@ class Replayer:
         now.cordoned[list(drain.nodes)] = True
         checker = self._checker(drain)
         scheduler = Scheduler(board, now, seed, checker)
-        order = jittered(drain.order, jitter, seed)
+        order = jittered(drain, jitter, seed)
         run = Run(order, np.full(len(order), -1, dtype=np.intp))
         stage = _Stage(self, scheduler, run)
+        stage.welcome()
         done = 0
         for end, gone in drain.removals:
             for position in range(done, end):
@@ -88,6 +98,20 @@ class _Stage:
         self._scheduler = scheduler
         self._run = run
         self.waiting: list[int] = []
+
+    def welcome(self) -> None:
+        """Place the pending pods that fit today."""
+        board, scheduler = self._board, self._scheduler
+        for pod in board.waiting:
+            mover = board.movers[board.classes.pod_class_of[pod.key]]
+            node = scheduler.choose(mover, pod)
+            if node is None:
+                self._run.homeless.append(pod.key)
+                continue
+            board.arrive(scheduler.now, mover, node)
+            self._run.newcomers[pod.key] = node
+            if scheduler.checker is not None:
+                scheduler.checker.state.add(pod, board.cluster.nodes[node].name)
 
     def evict(self, position: int) -> None:
         """Evict the pod at this position of the order and place its replacement, or let it wait."""
@@ -128,10 +152,12 @@ class _Stage:
         return [self._board.pods[i] for i in self._board.residents[node]]
 
 
-def jittered(order: IntArray, jitter: float, seed: int) -> IntArray:
-    """The order with each place moved back by up to `jitter`."""
+def jittered(drain: Drain, jitter: float, seed: int) -> IntArray:
+    """The order with each pod moved back by up to `jitter` places, within its wave."""
     if not jitter:
-        return order
+        return drain.order
     random = Random(seed * 7919 + 1)  # noqa: S311 - a shuffle, no secret
-    keys = np.arange(len(order)) + np.array([random.uniform(0.0, jitter) for _ in range(len(order))])
-    return order[np.argsort(keys, kind="stable")]
+    count = len(drain.order)
+    keys = np.arange(count) + np.array([random.uniform(0.0, jitter) for _ in range(count)])
+    wave = np.searchsorted([end for end, _ in drain.removals], np.arange(count), side="right")
+    return drain.order[np.lexsort((keys, wave))]

@@ -1,0 +1,76 @@
+"""Cut an order of evictions into waves: after each, the nodes that it left empty are removed."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ksolver_cli.domain.plan import DrainPlan, Eviction, Move, Wave
+from ksolver_cli.plan.prospects import Prospects
+from ksolver_cli.plan.replay.lanes import IntArray
+from ksolver_cli.plan.replay.run import Drain, Run
+
+PODS_A_WAVE = 12
+"""Fewer waves than asked for where they would be smaller than this."""
+
+
+def in_waves(prospects: Prospects, nodes: Sequence[int], order: IntArray, count: int) -> Drain:
+    """The drain in at most `count` waves of about equal size, cut where the pod class changes.
+
+    A node goes at the end of the wave in which its last pod left; nodes without pods go with the first wave.
+    """
+    board = prospects.board
+    ends = _ends(board.pod_class[order], count)
+    last = dict.fromkeys(nodes, 0)
+    for position, pod in enumerate(order):
+        last[int(board.pod_node[pod])] = position
+    gone: list[list[int]] = [[] for _ in ends]
+    for node, position in last.items():
+        gone[int(np.searchsorted(ends, position, side="right"))].append(node)
+    removals = tuple((end, tuple(row)) for end, row in zip(ends, gone, strict=True))
+    return Drain(tuple(nodes), order, removals)
+
+
+def _ends(classes: IntArray, count: int) -> list[int]:
+    size = len(classes)
+    waves = max(1, min(count, size // PODS_A_WAVE))
+    ends: list[int] = []
+    for wave in range(1, waves):
+        end = max(size * wave // waves, ends[-1] + 1 if ends else 1)
+        while end < size and classes[end] == classes[end - 1]:
+            end += 1
+        if end < size:
+            ends.append(end)
+    return [*ends, size]
+
+
+def to_plan(
+    prospects: Prospects, drain: Drain, run: Run | None, replays: int, notes: tuple[str, ...] = ()
+) -> DrainPlan:
+    """The drain as a plan, with the moves of its reference replay. Nodes that free nothing move nothing."""
+    board = prospects.board
+    names = [n.name for n in board.cluster.nodes]
+    before = int(prospects.price.sum())
+    moves: list[Move] = []
+    if run is not None:
+        moves = [Move(key, "", names[node]) for key, node in run.newcomers.items()]
+        pairs = zip(run.order, run.targets, strict=True)
+        moves += [Move(board.pods[p].key, board.pods[p].node_name, names[t]) for p, t in pairs]
+    return DrainPlan(
+        waves=_waves(prospects, drain),
+        cost_before_micros=before,
+        cost_after_micros=before - prospects.saving(drain.nodes),
+        moves=tuple(moves),
+        replays=replays,
+        notes=notes,
+    )
+
+
+def _waves(prospects: Prospects, drain: Drain) -> tuple[Wave, ...]:
+    board = prospects.board
+    waves, start = [], 0
+    for end, gone in drain.removals:
+        pods = [board.pods[p] for p in drain.order[start:end]]
+        evictions = tuple(Eviction(p.key, p.node_name) for p in pods)
+        waves.append(Wave(tuple(board.cluster.nodes[n].name for n in sorted(gone)), evictions))
+        start = end
+    return tuple(w for w in waves if w.nodes or w.evictions)
