@@ -12,6 +12,7 @@ from ksolver_cli.constraints.core.node_resources_fit import NodeResourcesFit
 from ksolver_cli.constraints.core.node_unschedulable import NodeUnschedulable
 from ksolver_cli.constraints.core.pod_topology_spread import PodTopologySpread
 from ksolver_cli.constraints.core.taint_toleration import TaintToleration
+from ksolver_cli.constraints.dynamic_resources.rule import DynamicResources
 from ksolver_cli.constraints.state import State
 from ksolver_cli.constraints.volumes.binding import VolumeBinding
 from ksolver_cli.constraints.volumes.limits import NodeVolumeLimits
@@ -41,6 +42,7 @@ FAMILIES: tuple[FamilyRule, ...] = (
     VolumeZone(),
     PodTopologySpread(),
     InterPodAffinity(),
+    DynamicResources(),
     NodeDeclaredFeatures(),
 )
 """All families in the order of the default profile of 1.36 (`getDefaultPlugins`); add a family in its place."""

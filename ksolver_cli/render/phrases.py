@@ -46,7 +46,13 @@ WORDS: dict[Reason, str] = {
     Reason.CLAIM_ALLOCATED_ELSEWHERE: "resourceclaim not available on the node",
     Reason.DEVICE_CLASS_MISSING: "request {0}: device class {1} does not exist",
     Reason.RESOURCE_CLAIM_MISSING: 'could not find ResourceClaim "{0}"',
+    Reason.RESOURCE_CLAIM_NOT_CREATED: 'pod "{0}": ResourceClaim not created yet',
+    Reason.RESOURCE_CLAIM_DELETING: 'resourceclaim "{0}" is being deleted',
+    Reason.RESOURCE_CLAIM_NOT_OWNED: "ResourceClaim {0} was not created for Pod {1} (Pod is not owner)",
     Reason.RESOURCE_CLAIM_OTHER: "{0}",
+    Reason.RESOURCE_POOLS_INVALID: "invalid resource pools were encountered",
+    Reason.EXTENDED_CLAIM_STALE: "cannot schedule extended resource claim",
+    Reason.EXTENDED_RESOURCE_MISSING: "cannot fit resource",
     Reason.GATED: "waiting for scheduling gates: [{0}]",
     Reason.OTHER: "{0}",
 }

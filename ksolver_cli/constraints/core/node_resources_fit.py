@@ -2,8 +2,13 @@
 
 from ksolver_cli.constraints.base import Check
 from ksolver_cli.constraints.state import POD_SLOTS, NodeState, State
+from ksolver_cli.domain.cluster import Cluster
+from ksolver_cli.domain.cluster import Cluster
 from ksolver_cli.domain.pod import Pod, Resources
 from ksolver_cli.domain.verdict import Code, Family, ObjectRef, Reason, Rejection, Verdict
+
+DELEGATED_SINCE = (1, 36)
+"""Since this version extended resources may be served by device classes (DRAExtendedResource, KEP-5004)."""
 
 _FIRST = ("cpu", "memory", "ephemeral-storage")
 _NATIVE = "kubernetes.io/"
@@ -22,10 +27,13 @@ class NodeResourcesFit:
     def prepare(self, pod: Pod, state: State) -> Check | Verdict | None:
         """Ready the pod's requests in the order in which the scheduler names what is short."""
         wanted = counted_requests(pod.spec.requests)
+        delegated = delegated_resources(pod.spec.requests, state.cluster)
 
         def check(node: NodeState) -> Verdict | None:
             allocatable, requested = node.node.allocatable, node.requested
             short = [name for name, amount in wanted if amount > allocatable.get(name, 0) - requested.get(name, 0)]
+            if delegated and short:
+                short = [name for name in short if name not in delegated or allocatable.get(name, 0) > 0]
             if requested[POD_SLOTS] + 1 > allocatable.get(POD_SLOTS, 0):
                 short.insert(0, POD_SLOTS)
             return self._rejection(node, short, pod.spec.requests) if short else None
@@ -40,10 +48,24 @@ class NodeResourcesFit:
         return Rejection(self.family, reason, tuple(short), code, ObjectRef("Node", node.node.name, ", ".join(short)))
 
 
+def served_by_devices(wanted: tuple[tuple[str, int], ...], cluster: Cluster) -> frozenset[str]:
+    """The resources that a device class serves, left to DynamicResources on nodes that offer none (since 1.36)."""
+    if cluster.kubernetes_version < (1, 36) or not cluster.devices.classes:
+        return frozenset()
+    return frozenset(name for name, _ in wanted if cluster.devices.class_for_resource(name) is not None)
+
+
 def counted_requests(requests: Resources) -> tuple[tuple[str, int], ...]:
     """The requests the scheduler weighs, without pod slots and zeros: cpu, memory, ephemeral storage, then by name."""
     asked = [(name, amount) for name, amount in requests.items() if amount > 0 and is_counted(name)]
     return tuple(sorted(asked, key=lambda item: (_FIRST.index(item[0]) if item[0] in _FIRST else len(_FIRST), item[0])))
+
+
+def delegated_resources(requests: Resources, cluster: Cluster) -> frozenset[str]:
+    """Requested resources that DynamicResources answers for on nodes that offer none of them themselves."""
+    if cluster.kubernetes_version < DELEGATED_SINCE or not cluster.devices.classes:
+        return frozenset()
+    return frozenset(name for name in requests if cluster.devices.class_for_resource(name) is not None)
 
 
 def is_counted(resource: str) -> bool:
