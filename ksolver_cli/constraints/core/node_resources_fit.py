@@ -3,7 +3,6 @@
 from ksolver_cli.constraints.base import Check
 from ksolver_cli.constraints.state import POD_SLOTS, NodeState, State
 from ksolver_cli.domain.cluster import Cluster
-from ksolver_cli.domain.cluster import Cluster
 from ksolver_cli.domain.pod import Pod, Resources
 from ksolver_cli.domain.verdict import Code, Family, ObjectRef, Reason, Rejection, Verdict
 

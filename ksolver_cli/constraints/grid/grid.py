@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ksolver_cli.constraints.base import FamilyRule
 from ksolver_cli.constraints.core.inter_pod_affinity import parse_fault, terms_at
 from ksolver_cli.constraints.core.node_affinity import named_nodes
+from ksolver_cli.constraints.core.node_resources_fit import delegated_resources
 from ksolver_cli.constraints.core.pod_topology_spread import PodTopologySpread, Skew
 from ksolver_cli.constraints.grid.columns import Column, Columns, Mask
 from ksolver_cli.constraints.grid.room import Room
@@ -140,7 +141,7 @@ class Grid:
         return mask if names is None else mask & self.columns.names().where(lambda name: name in names)
 
     def _roomy(self, pod: Pod) -> Mask:
-        return self.room.fits(pod.spec.requests)
+        return self.room.fits(pod.spec.requests, delegated_resources(pod.spec.requests, self.state.cluster))
 
     def _spread_out(self, pod: Pod) -> Mask | None:
         mask = np.ones(len(self._nodes), dtype=np.bool_)

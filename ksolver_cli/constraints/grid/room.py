@@ -38,12 +38,16 @@ class Room:
         for resource, column in self._free.items():
             column[position] = _cut(node.free(resource))
 
-    def fits(self, requests: Resources) -> Mask:
-        """Nodes with a free pod slot and enough of everything requested."""
+    def fits(self, requests: Resources, delegated: frozenset[str] = frozenset()) -> Mask:
+        """Nodes with a free pod slot and enough of everything requested; delegated resources only where offered."""
         mask = self.free(POD_SLOTS) >= 1
         for resource, amount in counted_requests(requests):
-            mask &= self.free(resource) >= _cut(amount)
+            enough = self.free(resource) >= _cut(amount)
+            mask &= enough | ~self._offered(resource) if resource in delegated else enough
         return mask
+
+    def _offered(self, resource: str) -> Mask:
+        return np.array([node.node.allocatable.get(resource, 0) > 0 for node in self._nodes], dtype=np.bool_)
 
 
 def _cut(amount: int) -> int:
