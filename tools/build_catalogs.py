@@ -165,6 +165,9 @@ def build_azure(facts: Path) -> Built:
         else:
             built.prices.append(Fact(row["region"], row["sku"], "on-demand", row["usd_hour_od"]))
     for row in read(facts / "azure_shapes.csv"):
+        if row["memory_mib"] == "0":
+            built.left_out["no shape"] += 1
+            continue
         shape = Shape(int(row["vcpu"]), int(row["memory_mib"]), row["arch"])
         built.shapes[row["sku"]] = azure_gpu(row["sku"], shape, int(row["gpu"]))
     return built
