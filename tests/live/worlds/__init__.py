@@ -1,0 +1,1 @@
+"""Random small clusters, made to meet every rule of a family often."""
