@@ -76,11 +76,11 @@ class Field:
             yield key, Field(value, key, self)
 
     def items(self) -> list["Field"]:
-        """The elements of a list; none when absent."""
+        """The elements of a list, none of which may be null; no element when the list is absent."""
         if self.value is None:
             return []
-        if not isinstance(self.value, (list, tuple)):
-            raise self.bad("a list")
+        if not isinstance(self.value, (list, tuple)) or None in self.value:
+            raise self.bad("a list without nulls")
         return [Field(value, f"[{index}]", self) for index, value in enumerate(self.value)]
 
     def text(self, default: str = "") -> str:
@@ -134,7 +134,7 @@ class Field:
             return ()
         if isinstance(value, (list, tuple)) and all(isinstance(element, str) for element in value):
             return tuple(value)
-        return tuple(item.text() if not item.absent else "" for item in self.items())
+        return tuple(item.text() for item in self.items())
 
     def text_map(self) -> dict[str, str]:
         """The value as a map of text to text (labels); null values read as empty, as in the API server's decoding."""

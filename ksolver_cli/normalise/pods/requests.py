@@ -143,6 +143,8 @@ def read_resources(spec: Field) -> PodResources:
     """The parts of a pod spec that its effective requests are made of."""
     init = [_container(container, is_init=True) for container in spec["initContainers"].items()]
     main = [_container(container, is_init=False) for container in spec["containers"].items()]
+    if not main:
+        raise spec["containers"].bad("at least one container")
     own = spec["resources"]
     return PodResources(
         containers=(*main, *init),
