@@ -12,7 +12,7 @@ import tempfile
 import time
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -44,11 +44,15 @@ class Contents:
 
 @dataclass(frozen=True)
 class Appended:
-    """Lines written: of pods not seen before, and of known pods about which more is known now."""
+    """Lines written: of pods not seen before, and of known pods about which more is known now.
 
-    new: int
-    raised: int
-    unchanged: int
+    `problems` are lines found in the store that could not be read; they were passed over.
+    """
+
+    new: int = 0
+    raised: int = 0
+    unchanged: int = 0
+    problems: tuple[LineProblem, ...] = ()
 
     @property
     def written(self) -> int:
@@ -109,12 +113,11 @@ def append(path: Path, observations: Iterable[Observation]) -> Appended:
         raise StoreError(f"cannot append to {path}: archives are read only")
     path = Path(os.path.realpath(path))
     with _failing_as(f"cannot write {path}"), _locked(path):
-        lines, _ = _read_lines(path)
-        known = _by_identity(lines)
-        counts, batch = _news(known, observations)
+        lines, problems = _read_lines(path)
+        counts, batch = _news(_by_identity(lines), observations)
         if batch:
             _write_batch(path, b"".join(map(to_line, batch)))
-    return counts
+    return replace(counts, problems=tuple(problems))
 
 
 def _by_identity(lines: Iterable[Observation]) -> dict[Identity, Observation]:

@@ -135,7 +135,8 @@ def test_a_lower_peak_never_lowers_what_is_known(path: Path) -> None:
 def test_a_torn_tail_is_ended_not_eaten(path: Path) -> None:
     path.write_bytes(to_line(WHOLE) + to_line(another("uid-2"))[:-30])
     assert len(store.read(path).problems) == 1
-    assert store.append(path, [another("uid-2"), another("uid-3")]).written == 2
+    appended = store.append(path, [another("uid-2"), another("uid-3")])
+    assert (appended.written, len(appended.problems)) == (2, 1)
     contents = store.read(path)
     assert [entry.pod_uid for entry in contents.observations] == ["uid-1", "uid-2", "uid-3"]
     assert len(contents.problems) == 1
