@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from ksolver_cli.constraints.eviction import Blocker, eviction_blockers, must_move, node_blockers
 from ksolver_cli.domain.classes import Classes
 from ksolver_cli.domain.cluster import Cluster
@@ -14,7 +12,7 @@ from ksolver_cli.domain.report.nodes import NodeBlocker, NodeRow
 from ksolver_cli.domain.verdict import ObjectRef
 from ksolver_cli.explain.places import instance_type, pool_of, zone_of
 from ksolver_cli.explain.reasons import Reasons
-from ksolver_cli.plan.replay.occupancy import Board
+from ksolver_cli.plan.prospects import Prospects
 from ksolver_cli.plan.replay.run import Drain, Replayer
 
 NO_ROOM = "no-room"
@@ -23,11 +21,11 @@ NO_ROOM = "no-room"
 
 @dataclass(frozen=True)
 class Today:
-    """What drainability looks at: the cluster, its classes, a board to replay on, prices, and the nodes of the plan."""
+    """What drainability looks at: the cluster, its classes, prospects to replay on, prices, nodes of the plan."""
 
     cluster: Cluster
     classes: Classes
-    board: Board
+    prospects: Prospects
     prices: Mapping[str, int | None]
     planned: frozenset[str]
 
@@ -88,17 +86,17 @@ class _Drains:
     """Replays of one-node drains on one board."""
 
     def __init__(self, today: Today) -> None:
-        self._board = today.board
-        self._replayer = Replayer(today.board)
+        self._prospects = today.prospects
+        self._board = today.prospects.board
+        self._replayer = Replayer(self._board)
         self._reasons = Reasons(today.cluster, today.classes)
         self._index = {node.name: index for index, node in enumerate(today.cluster.nodes)}
 
     def replay(self, node: Node) -> tuple[tuple[tuple[str, str], ...], tuple[NodeBlocker, ...]]:
         """Where the node's movable pods would go, and a blocker for each that would stay pending."""
         board, index = self._board, self._index[node.name]
-        movable = [i for i in board.residents[index] if must_move(board.pods[i])]
-        order = np.array(movable, dtype=np.intp)
-        run = self._replayer.run(Drain((index,), order, ((len(movable), (index,)),)), seed=0)
+        order = self._prospects.pods_on[index]
+        run = self._replayer.run(Drain((index,), order, ((len(order), (index,)),)), seed=0)
         nodes = board.cluster.nodes
         placed = zip(run.order, run.targets, strict=True)
         destinations = tuple((board.pods[p].key, nodes[t].name) for p, t in placed if t >= 0)

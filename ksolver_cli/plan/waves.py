@@ -25,7 +25,7 @@ def in_waves(prospects: Prospects, nodes: Sequence[int], order: IntArray, count:
         last[int(board.pod_node[pod])] = position
     gone: list[list[int]] = [[] for _ in ends]
     for node, position in last.items():
-        gone[int(np.searchsorted(ends, position, side="right"))].append(node)
+        gone[min(int(np.searchsorted(ends, position, side="right")), len(ends) - 1)].append(node)
     removals = tuple((end, tuple(row)) for end, row in zip(ends, gone, strict=True))
     return Drain(tuple(nodes), order, removals)
 

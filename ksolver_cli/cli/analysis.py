@@ -1,0 +1,117 @@
+"""The work behind `ksolver analyze`; apart from it, so that `--help` loads nothing heavy."""
+
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ksolver_cli.cli.exits import CommandError, Exit
+from ksolver_cli.cli.gates import parse_gates, tripped
+from ksolver_cli.cli.output import STDOUT, emit
+from ksolver_cli.cli.prices import pricing
+from ksolver_cli.cli.progress import watching
+from ksolver_cli.cli.samples import sample
+from ksolver_cli.domain.plan import Limits
+from ksolver_cli.domain.report.report import Report
+from ksolver_cli.pipeline import Request, analyze
+from ksolver_cli.plan.search import SearchOptions
+from ksolver_cli.render.console import PIPE_WIDTH, capture, console_for
+from ksolver_cli.render.json_report import to_json
+from ksolver_cli.render.text.report import render_report
+from ksolver_cli.snapshot.model import Snapshot
+from ksolver_cli.snapshot.read import read_snapshot
+
+
+FORMATS = ("text", "json")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What to analyse, and with which prices."""
+
+    inputs: tuple[str, ...]
+    sample: str | None
+    complete: bool
+    kubernetes_version: str | None
+    prices: Path | None
+    region: str | None
+    spot_factor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Searching:
+    """How long and how far to search."""
+
+    move_budget: str | None
+    seed: int
+    workers: int
+    seconds: float
+    effort: float
+
+
+@dataclass(frozen=True, slots=True)
+class Showing:
+    """What to print, where, and what makes the process exit 1."""
+
+    format: str
+    out: str | None
+    every_node: bool
+    strict_prices: bool
+    gates: tuple[str, ...]
+
+
+def run(asked: Asked, searching: Searching, showing: Showing) -> Exit:
+    """Read, analyse, print; the exit code tells whether a gate tripped."""
+    if showing.format not in FORMATS:
+        raise CommandError(f"-o {showing.format}: no such format", f"formats are: {', '.join(FORMATS)}", Exit.USAGE)
+    gates = parse_gates(showing.gates)
+    snapshot = _snapshot(asked)
+    with watching(searching.seconds) as watch:
+        report = analyze(snapshot, _request(asked, searching, snapshot), watch)
+    _print(report, showing)
+    trips = tripped(report, gates)
+    if showing.strict_prices and report.prices.unpriced_nodes:
+        trips.append(f"--strict-prices: {report.prices.unpriced_nodes} nodes have no price")
+    for line in trips:
+        sys.stderr.write(f"ksolver: {line}\n")
+    return Exit.GATE if trips else Exit.DONE
+
+
+def _request(asked: Asked, searching: Searching, snapshot: Snapshot) -> Request:
+    priced = pricing(asked.prices, asked.region, asked.spot_factor, snapshot.collected_at)
+    return Request(
+        user_prices=priced.user,
+        pricing=priced.options,
+        limits=Limits(searching.seed, searching.workers, searching.seconds, searching.effort),
+        search=replace(SearchOptions(), move_budget=_budget(searching.move_budget, snapshot)),
+        complete=asked.complete,
+        kubernetes_version=asked.kubernetes_version,
+    )
+
+
+def _snapshot(asked: Asked) -> Snapshot:
+    if asked.sample is not None:
+        return read_snapshot([sample(asked.sample)])
+    if not asked.inputs:
+        raise CommandError("no snapshot given", "name a file, or try `ksolver analyze --demo`", Exit.USAGE)
+    return read_snapshot(asked.inputs)
+
+
+def _budget(text: str | None, snapshot: Snapshot) -> int | None:
+    if text is None:
+        return None
+    number = text.removesuffix("%")
+    if not number.isdigit():
+        raise CommandError(f"--move-budget {text}: not a count or a share", "give e.g. 120 or 20%", Exit.USAGE)
+    return int(number) * snapshot.count("pods") // 100 if text.endswith("%") else int(number)
+
+
+def _print(report: Report, showing: Showing) -> None:
+    if showing.format == "json":
+        emit(to_json(report), showing.out)
+    elif showing.out in (None, STDOUT):
+        console = console_for()
+        render_report(console, report, every_node=showing.every_node or not console.is_terminal)
+    else:
+        console, buffer = capture(PIPE_WIDTH)
+        render_report(console, report, every_node=True)
+        emit(buffer.getvalue(), showing.out)

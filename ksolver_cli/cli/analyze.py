@@ -1,0 +1,42 @@
+"""`ksolver analyze`: from a snapshot to the report."""
+
+import sys
+
+import typer
+
+from ksolver_cli.cli import options as o
+from ksolver_cli.cli.exits import Exit
+
+
+def analyze(
+    snapshot: o.Snapshots = None,
+    demo: o.Demo = False,
+    sample: o.Sample = None,
+    prices: o.Prices = None,
+    region: o.Region = None,
+    spot_factor: o.SpotFactor = None,
+    strict_prices: o.StrictPrices = False,
+    output: o.Output = "text",
+    json: o.Json = False,
+    out: o.Out = None,
+    all_nodes: o.AllNodes = False,
+    complete: o.Complete = False,
+    kubernetes_version: o.KubernetesVersion = None,
+    move_budget: o.MoveBudget = None,
+    seed: o.Seed = 0,
+    workers: o.Workers = 2,
+    time_limit: o.TimeLimit = 300,
+    effort: o.Effort = 1.0,
+    fail_on: o.FailOn = None,
+) -> None:
+    """How much the cluster overpays, what stops it from paying less, and how to get there."""
+    from ksolver_cli.cli.analysis import Asked, Searching, Showing, run
+
+    source = "demo" if demo else sample
+    showing = Showing("json" if json else output, out, all_nodes, strict_prices, tuple(fail_on or ()))
+    searching = Searching(move_budget, seed, workers, time_limit, effort)
+    asked = Asked(tuple(snapshot or ()), source, complete, kubernetes_version, prices, region, spot_factor)
+    code = run(asked, searching, showing)
+    if code is not Exit.DONE:
+        sys.stdout.flush()
+        raise typer.Exit(code)

@@ -1,0 +1,37 @@
+"""Options that commands share, as typed aliases: one place for each name, metavar and help text."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Snapshots = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[SNAPSHOT]...", help="Snapshot, kubectl list, directory, or - for stdin."),
+]
+Demo = Annotated[bool, typer.Option("--demo", help="Use the bundled sample cluster.")]
+Sample = Annotated[str | None, typer.Option(metavar="NAME", help="Use one of the bundled samples.")]
+Prices = Annotated[Path | None, typer.Option(metavar="FILE", help="Your own prices (YAML or CSV).")]
+Region = Annotated[str | None, typer.Option(help="Region of nodes that do not tell theirs.")]
+SpotFactor = Annotated[
+    str | None, typer.Option(metavar="FACTOR", help="Price spot nodes without a spot price at FACTOR × on-demand.")
+]
+StrictPrices = Annotated[bool, typer.Option("--strict-prices", help="Exit 1 when a node has no price.")]
+Output = Annotated[str, typer.Option("--output", "-o", metavar="FORMAT", help="text or json.")]
+Json = Annotated[bool, typer.Option("--json", help="The same as -o json.")]
+Out = Annotated[str | None, typer.Option("--out", metavar="FILE", help="Write the result to a file; - is stdout.")]
+AllNodes = Annotated[bool, typer.Option("--all-nodes", help="A row for every node on a terminal too.")]
+Complete = Annotated[bool, typer.Option("--complete", help="What the input lacks does not exist.")]
+KubernetesVersion = Annotated[
+    str | None, typer.Option(metavar="VERSION", help="Judge by this version instead of the snapshot's.")
+]
+MoveBudget = Annotated[
+    str | None, typer.Option(metavar="N|P%", help="Move at most this many pods, or this share of them.")
+]
+Seed = Annotated[int, typer.Option(help="Seed of the search; same seed, same answer.")]
+Workers = Annotated[int, typer.Option(min=1, help="Solver threads.")]
+TimeLimit = Annotated[float, typer.Option(min=0, metavar="SECONDS", help="Stop the search after this long.")]
+Effort = Annotated[float, typer.Option(min=0.01, help="Scale the search's work limits.")]
+FailOn = Annotated[
+    list[str] | None, typer.Option(metavar="NAME[=N]", help="Exit 1 when the report reaches this; may be repeated.")
+]

@@ -1,0 +1,96 @@
+"""What to do, ranked: the waves of the drain plan in their order, then what would make more possible."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from ksolver_cli.domain.cluster import Cluster
+from ksolver_cli.domain.node import Node
+from ksolver_cli.domain.plan import DrainPlan, Interval, Wave
+from ksolver_cli.domain.report.actions import Action, ActionKind, Command, Level
+from ksolver_cli.domain.report.money_facts import Prices
+from ksolver_cli.domain.report.nodes import NodeRow
+from ksolver_cli.explain.places import pool_of
+
+
+def actions(cluster: Cluster, plan: DrainPlan, money: Prices, rows: Sequence[NodeRow]) -> tuple[Action, ...]:
+    """Drain waves first, as each needs those before it; then pools to resize; then prices that are missing."""
+    prices = {row.name: row.price_micros for row in rows}
+    drains = _drains(plan, prices)
+    found = [*drains, *_pools(cluster, plan, drains), *_unpriced(money)]
+    return tuple(found)
+
+
+def _drains(plan: DrainPlan, prices: Mapping[str, int | None]) -> list[Action]:
+    found: list[Action] = []
+    for number, wave in enumerate(plan.waves, start=1):
+        saving = sum(prices[node] or 0 for node in wave.nodes)
+        found.append(
+            Action(
+                id=f"D{number}",
+                kind=ActionKind.DRAIN_NODES if wave.evictions else ActionKind.REMOVE_IDLE_NODES,
+                subject=f"wave {number} of {len(plan.waves)}",
+                nodes=wave.nodes,
+                pods_moved=len(wave.evictions),
+                saving=Interval(saving, saving),
+                effort=Level.LOW,
+                risk=Level.MEDIUM if wave.evictions else Level.LOW,
+                reasons=(),
+                commands=_wave_commands(wave),
+                undo=(Command(("kubectl", "uncordon", *wave.nodes), "let pods come back"),) if wave.nodes else (),
+                after=(f"D{number - 1}",) if number > 1 else (),
+            )
+        )
+    return found
+
+
+def _wave_commands(wave: Wave) -> tuple[Command, ...]:
+    if not wave.nodes:
+        return ()
+    drain = ("kubectl", "drain", *wave.nodes, "--ignore-daemonsets", "--delete-emptydir-data")
+    return (Command(("kubectl", "cordon", *wave.nodes), "no new pods"), Command(drain, "evict"))
+
+
+def _pools(cluster: Cluster, plan: DrainPlan, drains: Sequence[Action]) -> list[Action]:
+    removed = set(plan.nodes)
+    sizes = Counter(pool_of(node) for node in cluster.nodes)
+    shrinks = Counter(pool_of(node) for node in cluster.nodes if node.name in removed)
+    members: dict[str, list[Node]] = {}
+    for node in cluster.nodes:
+        if node.name in removed:
+            members.setdefault(pool_of(node), []).append(node)
+    return [
+        Action(
+            id=f"P{number}",
+            kind=ActionKind.RESIZE_POOL,
+            subject=f"{pool} from {sizes[pool]} to {sizes[pool] - shrinks[pool]} nodes",
+            nodes=tuple(node.name for node in members[pool]),
+            pods_moved=0,
+            saving=None,
+            effort=Level.LOW,
+            risk=Level.LOW,
+            reasons=("set its minimum too, or an autoscaler brings the nodes back",),
+            after=(drains[-1].id,),
+        )
+        for number, pool in enumerate(sorted(name for name in shrinks if name), start=1)
+    ]
+
+
+def _unpriced(money: Prices) -> list[Action]:
+    if not money.unpriced:
+        return []
+    nodes = tuple(name for name, _ in money.unpriced)
+    check = Command(("ksolver", "catalog", "check", "prices.yaml"), "check a price file before it is used")
+    return [
+        Action(
+            id="U1",
+            kind=ActionKind.PRICE_NODES,
+            subject="--prices",
+            nodes=nodes,
+            pods_moved=0,
+            saving=None,
+            effort=Level.LOW,
+            risk=Level.LOW,
+            reasons=("they take part in the plan, but carry no money until --prices says what they cost",),
+            prechecks=(check,),
+        )
+    ]

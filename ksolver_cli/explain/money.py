@@ -1,0 +1,61 @@
+"""What the nodes cost, where each price comes from, and which nodes have none."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from ksolver_cli.domain.cluster import Cluster
+from ksolver_cli.domain.money import Price, Unpriced, total_by_currency
+from ksolver_cli.domain.report.money_facts import Prices, PriceSource
+
+NO_CURRENCY = "USD"
+"""Named where nothing has a price; no amount is printed then."""
+
+
+ONE_NODE = 1_000_000
+"""What each node weighs where none has a price: the plan then removes as many nodes as it can, without money."""
+
+
+def objective(cluster: Cluster, prices: Mapping[str, Price | Unpriced]) -> dict[str, int | None]:
+    """Micro-units of the report's currency an hour by node; None for nodes without a price in it. Where no node has
+    one, each machine weighs the same.
+    """
+    currency = price_facts(prices).currency
+    micros = {name: _in_currency(price, currency) for name, price in prices.items()}
+    if any(value is not None for value in micros.values()):
+        return micros
+    return {node.name: None if node.is_virtual else ONE_NODE for node in cluster.nodes}
+
+
+def _in_currency(price: Price | Unpriced, currency: str) -> int | None:
+    return price.micros_per_hour if isinstance(price, Price) and price.currency == currency else None
+
+
+def price_facts(prices: Mapping[str, Price | Unpriced]) -> Prices:
+    """Sum and provenance. Amounts of different currencies are never added: the commonest one is the report's, and nodes
+    priced in another count as unpriced.
+    """
+    totals = Counter(price.currency for price in prices.values() if isinstance(price, Price))
+    currency = min(totals, key=lambda code: (-totals[code], code)) if totals else NO_CURRENCY
+    priced = [p for p in prices.values() if isinstance(p, Price) and p.currency == currency]
+    sources = Counter((p.basis, p.source, p.date, p.assumption) for p in priced)
+    return Prices(
+        currency=currency,
+        cost_micros=total_by_currency(priced).get(currency, 0),
+        priced_nodes=len(priced),
+        unpriced_nodes=len(prices) - len(priced),
+        sources=tuple(
+            PriceSource(basis, source, date, nodes, note)
+            for (basis, source, date, note), nodes in sorted(sources.items(), key=lambda item: (-item[1], str(item[0])))
+        ),
+        unpriced=tuple(
+            (name, _why(price, currency))
+            for name, price in sorted(prices.items())
+            if isinstance(price, Unpriced) or price.currency != currency
+        ),
+    )
+
+
+def _why(price: Price | Unpriced, currency: str) -> str:
+    if isinstance(price, Unpriced):
+        return price.detail or price.reason
+    return f"priced in {price.currency}, the report is in {currency}"
