@@ -20,7 +20,6 @@ from ksolver_cli.render.text.report import render_report
 from ksolver_cli.snapshot.model import Snapshot
 from ksolver_cli.snapshot.read import read_snapshot
 
-
 FORMATS = ("text", "json")
 
 

@@ -1,7 +1,7 @@
 """Rejections as words: kube-scheduler's own, and one line of ours beside them."""
 
 from ksolver_cli.constraints.state import POD_SLOTS
-from ksolver_cli.domain.verdict import ObjectRef, Reason, Rejection, Unknown, Verdict
+from ksolver_cli.domain.verdict import Code, ObjectRef, Reason, Rejection, Unknown, Verdict
 
 WORDS: dict[Reason, str] = {
     Reason.CORDONED: "node(s) were unschedulable",
@@ -62,6 +62,8 @@ CONFLICT = "pod affinity terms conflict"
 _BINDER = frozenset(
     {Reason.VOLUME_NODE_AFFINITY, Reason.VOLUME_BIND_CONFLICT, Reason.VOLUME_CAPACITY, Reason.VOLUME_GONE}
 )
+_FILTER_ERRORS = frozenset({Reason.RESOURCE_CLAIM_OTHER, Reason.CLAIM_NOT_OWNED})
+"""Reasons that the scheduler meets as an error within Filter; it names the plugin before them."""
 
 
 def reasons(rejection: Rejection) -> tuple[str, ...]:
@@ -75,7 +77,12 @@ def reasons(rejection: Rejection) -> tuple[str, ...]:
         return (CONFLICT,)
     if reason is Reason.GATED:
         return (WORDS[reason].format(" ".join(params)),)
-    return (WORDS[reason].format(*params),)
+    words = WORDS[reason].format(*params)
+    if rejection.code is Code.ERROR and reason in _FILTER_ERRORS:
+        return (f'running "{rejection.family}" filter plugin: {words}',)
+    if rejection.code is Code.ERROR and reason is Reason.BINDING_MODE_MISSING:
+        return (f'running PreFilter plugin "{rejection.family}": {words}',)
+    return (words,)
 
 
 def sentence(verdict: Verdict) -> str:

@@ -12,3 +12,18 @@ def plain(text: str) -> str:
 def shell(argv: Sequence[str]) -> str:
     """A command line that a POSIX shell reads back as exactly these arguments."""
     return shlex.join(plain(part) for part in argv)
+
+
+def shell_lines(argv: Sequence[str], width: int) -> list[str]:
+    """The same command over several lines of at most `width` columns where its arguments allow, each but the last ended
+    by a backslash, so that it can be pasted as it stands.
+    """
+    words = [shlex.quote(plain(part)) for part in argv]
+    lines = [words[0]]
+    for word in words[1:]:
+        indent = "" if len(lines) == 1 else "  "
+        if len(indent) + len(lines[-1]) + len(word) + 3 > width:
+            lines.append(word)
+        else:
+            lines[-1] += f" {word}"
+    return [("  " if n else "") + line + (" \\" if n < len(lines) - 1 else "") for n, line in enumerate(lines)]

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from ksolver_cli.domain.report.actions import Action, ActionKind, Command
 from ksolver_cli.render.amounts import monthly
-from ksolver_cli.render.safe import plain, shell
+from ksolver_cli.render.safe import plain, shell_lines
 
 TITLES = {
     ActionKind.DRAIN_NODES: "Drain and remove {nodes}",
@@ -37,8 +37,9 @@ def _commands(console: Console, heading: str, commands: Sequence[Command]) -> No
         return
     console.print(f"    {heading}", style="dim")
     for command in commands:
-        # Printed without wrapping: a command that breaks over two lines cannot be pasted.
-        console.print(Text(f"      {shell(command.argv)}"), soft_wrap=True)
+        # Never wrapped by the console: a command that breaks without a backslash cannot be pasted.
+        for line in shell_lines(command.argv, console.width - 6):
+            console.print(Text(f"      {line}"), soft_wrap=True)
         if command.wait:
             console.print(f"        # {plain(command.wait)}", style="dim", soft_wrap=True)
 

@@ -6,7 +6,7 @@ import subprocess
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ksolver_cli.render.safe import plain, shell
+from ksolver_cli.render.safe import plain, shell, shell_lines
 
 
 @given(st.text())
@@ -24,3 +24,10 @@ def test_a_hostile_name_runs_nothing() -> None:
     line = shell(["printf", "%s", "$(touch /tmp/pwned); `id` 'x' \"y\" \n rm -rf"])
     done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=True)
     assert done.stdout == "$(touch /tmp/pwned); `id` 'x' \"y\" � rm -rf"
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8")), min_size=1, max_size=12), st.integers(10, 100))
+def test_a_command_over_several_lines_is_the_same_command(argv: list[str], width: int) -> None:
+    lines = shell_lines(argv, width)
+    assert shlex.split("\n".join(lines)) == [plain(part) for part in argv]
+    assert all(len(line) <= width or len(line.split()) <= 2 or "'" in line for line in lines)
