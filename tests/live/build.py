@@ -117,6 +117,8 @@ def _build(target: Target, home: Path) -> None:
             "no Go toolchain on PATH.\nInstall Go 1.26 or newer: the live tests build their servers from Go modules."
         )
     log.info("building %s", target.name)
+    for left in home.parent.glob(f"{target.name}-*.part"):
+        shutil.rmtree(left)
     work = Path(tempfile.mkdtemp(prefix=f"{target.name}-", suffix=".part", dir=home.parent))
     command = [go, "build", "-trimpath", "-buildvcs=false", f"-modfile={target.modfile}", f"-tags={target.tags}"]
     command += [f"-ldflags={' '.join(('-s -w', *target.linker))}", "-o", f"{work}/", *target.packages]
