@@ -28,6 +28,7 @@ def test_a_hostile_name_runs_nothing() -> None:
 
 @given(st.lists(st.text(st.characters(codec="utf-8")), min_size=1, max_size=12), st.integers(10, 100))
 def test_a_command_over_several_lines_is_the_same_command(argv: list[str], width: int) -> None:
-    lines = shell_lines(argv, width)
-    assert shlex.split("\n".join(lines)) == [plain(part) for part in argv]
+    lines = shell_lines(["printf", "%s\\n", *argv], width)
+    done = subprocess.run(["sh", "-c", "\n".join(lines)], capture_output=True, check=True)
+    assert done.stdout.decode() == "".join(f"{plain(part)}\n" for part in argv)
     assert all(len(line) <= width or len(shlex.split(line.removesuffix(" \\"))) == 1 for line in lines)
