@@ -19,7 +19,6 @@ from ksolver_cli.catalog.userfile.rows import (
     Rows,
     csv_rows,
     read_text,
-    yaml_rows,
 )
 
 _SHOWN = 5
@@ -62,6 +61,9 @@ def problem_text(problem: Problem) -> str:
 def _rows(path: Path) -> Rows:
     text = read_text(path)
     if path.suffix.lower() != ".csv":
+        # Here and not above: `ksolver --help` imports this module, and must not pay for the parser.
+        from ksolver_cli.catalog.userfile.yaml_rows import yaml_rows
+
         return yaml_rows(text, str(path))
     return _catalog_rows(text, path) if _is_catalog(path) else csv_rows(text, str(path))
 

@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from statistics import median_low
 
 from ksolver_cli.catalog.tables import Catalog, InstanceShape, spelled
 from ksolver_cli.catalog.userfile.model import GIB, Problem
@@ -81,7 +80,8 @@ def siblings_out_of_proportion(prices: Iterable[Listed], catalog: Catalog) -> It
 
 
 def _strays(members: list[tuple[Fraction, Listed]]) -> Iterator[Problem]:
-    usual = median_low(rate for rate, _ in members)
+    # The lower median, so that of two halves the cheaper is the usual one.
+    usual = sorted(rate for rate, _ in members)[(len(members) - 1) // 2]
     for rate, price in members:
         times = rate / usual
         if not 1 / TOLERANCE <= times <= TOLERANCE:
