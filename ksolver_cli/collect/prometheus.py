@@ -37,10 +37,10 @@ class PrometheusClient:
         settings: PrometheusSettings,
         *,
         transport: httpx.BaseTransport | None = None,
-        pause: Callable[[float], None] = time.sleep,
+        pause: Callable[[float], None] | None = None,
     ) -> None:
         self._settings = settings
-        self._pause = pause
+        self._pause = pause or time.sleep
         self._http = httpx.Client(
             timeout=httpx.Timeout(settings.timeout_seconds, connect=min(10.0, settings.timeout_seconds)),
             verify=_trust(settings),
