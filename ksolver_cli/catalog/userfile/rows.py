@@ -70,7 +70,8 @@ def read_text(path: Path) -> str:
             raise PriceFileError(f"{path} is larger than 32 MiB", "give a price file in YAML or CSV")
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise PriceFileError(f"cannot read {path}: {error}", "give a readable price file in YAML or CSV") from error
+        why = (error.strerror if isinstance(error, OSError) else None) or "not UTF-8 text"
+        raise PriceFileError(f"cannot read {path}: {why}", "give a readable price file in YAML or CSV") from error
 
 
 def csv_rows(text: str, name: str) -> Rows:
