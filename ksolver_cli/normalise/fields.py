@@ -198,6 +198,14 @@ def read_each(kind: str, raws: Iterable[object], problems: Problems, read: Calla
     return found
 
 
+def condition_status(status: Field, kind: str) -> str | None:
+    """The status (True, False, Unknown) of a condition of this type; None without one."""
+    for condition in status["conditions"].items():
+        if condition.mapping().get("type") == kind:
+            return condition["status"].text()
+    return None
+
+
 def raw_key(raw: object) -> bytes | None:
     """A raw value as bytes to recognise it by; None when it holds what JSON cannot.
 

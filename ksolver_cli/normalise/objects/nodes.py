@@ -3,7 +3,7 @@
 from ksolver_cli.domain.labels import Labels
 from ksolver_cli.domain.node import Node, Taint
 from ksolver_cli.domain.pod import Effect, Resources
-from ksolver_cli.normalise.fields import Field
+from ksolver_cli.normalise.fields import Field, condition_status
 
 LARGEST = 1 << 53
 _EFFECTS = frozenset(Effect)
@@ -45,7 +45,7 @@ def read_node(raw: Field) -> Node:
         taints=taints,
         unschedulable=spec["unschedulable"].flag(),
         provider_id=provider_id,
-        ready=_ready(status),
+        ready=condition_status(status, "Ready") in (None, "True"),
         deleting=not metadata["deletionTimestamp"].absent,
         images=tuple(_image(image) for image in status["images"].items()),
         declared_features=status["declaredFeatures"].texts(),
@@ -72,13 +72,6 @@ def _taint(taint: Field) -> Taint:
 
 def _image(image: Field) -> tuple[tuple[str, ...], int]:
     return image["names"].texts(), image["sizeBytes"].natural()
-
-
-def _ready(status: Field) -> bool:
-    for condition in status["conditions"].items():
-        if condition["type"].text() == "Ready":
-            return condition["status"].text() == "True"
-    return True
 
 
 def _is_virtual(labels: Labels, taints: tuple[Taint, ...], provider_id: str) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from ksolver_cli.domain.labels import Labels
 from ksolver_cli.domain.pod import WorkloadRef
-from ksolver_cli.normalise.fields import Field
+from ksolver_cli.normalise.fields import Field, raw_key
 
 _LONGEST_CHAIN = 10
 _HASH_LABELS = (
@@ -36,7 +36,19 @@ class Owners:
 
     parents: Mapping[WorkloadRef, WorkloadRef | None] = field(default_factory=dict)
     """Owner of each known controller object, by its reference without uid and version (see `identity`)."""
+    _controllers: dict[tuple[str, bytes], WorkloadRef | None] = field(default_factory=dict)
     _tops: dict[tuple[WorkloadRef, str], WorkloadRef] = field(default_factory=dict)
+
+    def controller(self, metadata: Field, namespace: str) -> WorkloadRef | None:
+        """The direct controller of an object, as one object for all that it owns."""
+        owners = metadata["ownerReferences"]
+        raw = None if owners.absent else raw_key(owners.value)
+        if raw is None:
+            return controller_of(metadata, namespace)
+        key = (namespace, raw)
+        if key not in self._controllers:
+            self._controllers[key] = controller_of(metadata, namespace)
+        return self._controllers[key]
 
     def top(self, controller: WorkloadRef, labels: Labels) -> WorkloadRef:
         """The top of the chain above a pod's direct controller.

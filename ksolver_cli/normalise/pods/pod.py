@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ksolver_cli.domain.pod import Phase, Pod, Resources
-from ksolver_cli.normalise.fields import Field, raw_key
+from ksolver_cli.normalise.fields import Field, condition_status, raw_key
 from ksolver_cli.normalise.pods import requests
-from ksolver_cli.normalise.pods.owners import Owners, controller_of
+from ksolver_cli.normalise.pods.owners import Owners
 from ksolver_cli.normalise.pods.spec import SpecOf, Specs
 
 MIRROR = "kubernetes.io/config.mirror"
@@ -29,7 +29,7 @@ class PodReader:
             raise spec.bad("a pod spec")
         read = self.specs.read(spec, namespace, name)
         labels, annotations = metadata["labels"].text_map(), metadata["annotations"].text_map()
-        controller = controller_of(metadata, namespace)
+        controller = self.owners.controller(metadata, namespace)
         node_name = spec["nodeName"].text()
         phase = _phase(status, node_name)
         return Pod(
@@ -60,7 +60,7 @@ class PodReader:
         raw = raw_key(reports)
         if raw is None:
             return self._compute_bound(read, status)
-        key = (id(read), raw)
+        key = (id(read.resources), raw)
         if key not in self._held:
             self._held[key] = self._compute_bound(read, status)
         return self._held[key]
@@ -112,7 +112,5 @@ def _phase(status: Field, node_name: str) -> Phase:
 
 def _ready(status: Field, phase: Phase) -> bool:
     """The Ready condition; without one a pod counts as ready while it runs."""
-    for condition in status["conditions"].items():
-        if condition["type"].text() == "Ready":
-            return condition["status"].text() == "True"
-    return phase is Phase.RUNNING
+    served = condition_status(status, "Ready")
+    return phase is Phase.RUNNING if served is None else served == "True"

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 
+from ksolver_cli.domain.devices import CLASS_RESOURCE_PREFIX
 from ksolver_cli.domain.labels import NodeSelector
 from ksolver_cli.domain.pod import PodSpec, Resources
 from ksolver_cli.normalise.fields import Field, raw_key
@@ -12,8 +13,8 @@ from ksolver_cli.normalise.selectors import read_node_selector
 SYSTEM_PRIORITIES: Mapping[str, int] = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 """Priority classes that every cluster has (Kubernetes docs, "Guaranteed scheduling for critical add-on pods")."""
 
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _SPEC_KEYS = (
-    "affinity",
     "hostNetwork",
     "hostUsers",
     "nodeSelector",
@@ -33,7 +34,7 @@ _SPEC_KEYS = (
     "topologySpreadConstraints",
 )
 _CONTAINER_KEYS = ("name", "image", "resources", "ports", "restartPolicy", "restartPolicyRules")
-_NAMED_AFTER_POD = frozenset({"ephemeral"})
+_NAMED_AFTER_POD = "ephemeral"
 _MADE_ANEW = frozenset({"configMap", "secret", "projected", "downwardAPI"})
 
 
@@ -56,60 +57,69 @@ class Specs:
 
     def read(self, spec: Field, namespace: str, pod_name: str) -> SpecOf:
         """The shared spec of a pod. Raises FieldError when a part that placement looks at cannot be read."""
-        required = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
-        raw = _relevant(spec, namespace, pod_name)
-        key = raw_key(raw)
+        key = raw_key(_relevant(spec.mapping(), namespace, pod_name))
         base = self._by_raw.get(key) if key is not None else None
         if base is None:
-            base = self._shared(_read(spec, namespace, pod_name, self.priorities))
+            read = _read(spec, namespace, pod_name, self.priorities)
+            base = self._by_meaning.setdefault(_meaning(read), read)
             if key is not None:
                 self._by_raw[key] = base
-        if required.absent:
+        if spec.mapping().get("affinity") is None:
             return base
-        return self._with_node_affinity(base, required)
+        required = spec["affinity"]["nodeAffinity"][_REQUIRED]
+        return base if required.absent else self._with_node_affinity(base, required)
 
     def _with_node_affinity(self, base: SpecOf, required: Field) -> SpecOf:
         """Node affinity is read apart: DaemonSet pods differ in nothing else, and there are very many of them."""
-        raw = raw_key(required.value)
-        if raw is not None and (found := self._by_raw.get((id(base), raw))) is not None:
-            return found
-        selector = read_node_selector(required)
-        found = self._by_meaning.get((id(base), selector))
+        selector = self._selector(required)
+        found = self._by_meaning.get((id(base), id(selector)))
         if found is None:
             found = SpecOf(replace(base.spec, node_affinity=selector), base.resources)
-            self._by_meaning[id(base), selector] = found
-        if raw is not None:
-            self._by_raw[id(base), raw] = found
+            self._by_meaning[id(base), id(selector)] = found
         return found
 
-    def _shared(self, read: SpecOf) -> SpecOf:
-        return self._by_meaning.setdefault(_meaning(read), read)
+    def _selector(self, required: Field) -> NodeSelector | None:
+        """Equal selectors as one object, so that specs which differ in nothing else can be told by it."""
+        raw = raw_key(required.value)
+        if raw is not None and raw in self._selectors:
+            return self._selectors[raw]
+        read = read_node_selector(required)
+        selector = self._selectors.setdefault(read, read)
+        if raw is not None:
+            self._selectors[raw] = selector
+        return selector
 
 
-def _relevant(spec: Field, namespace: str, pod_name: str) -> list[object]:
-    """The raw parts that placement looks at, without what is generated anew for each pod."""
-    raw = spec.mapping()
+def _relevant(raw: Mapping[str, object], namespace: str, pod_name: str) -> list[object]:
+    """The raw parts that placement looks at, without what is generated anew for each pod, and without the required
+    node affinity. What is not of the right shape stays whole: it is for the reader to refuse it.
+    """
     parts: list[object] = [[key, raw[key]] for key in _SPEC_KEYS if raw.get(key) is not None]
-    parts += (
-        [_container_key(container) for container in spec[key].items()] for key in ("containers", "initContainers")
-    )
-    named_after_pod = False
-    for volume in spec["volumes"].items():
-        kinds = volume.mapping()
-        if not _MADE_ANEW & kinds.keys():
-            parts.append(kinds)
-        named_after_pod = named_after_pod or bool(_NAMED_AFTER_POD & kinds.keys())
-    own = spec["affinity"].mapping()
-    if own.get("podAffinity") is not None or own.get("podAntiAffinity") is not None:
-        parts.append(namespace)
-    if named_after_pod:
-        parts.append([pod_name])
+    parts += (_containers_key(raw.get(key)) for key in ("containers", "initContainers"))
+    volumes = raw.get("volumes")
+    for volume in volumes if isinstance(volumes, list) else (volumes,):
+        kinds = volume.keys() if isinstance(volume, dict) else frozenset[str]()
+        if not _MADE_ANEW & kinds:
+            parts.append(volume)
+        if _NAMED_AFTER_POD in kinds:
+            parts.append([pod_name])
+    if (affinity := raw.get("affinity")) is not None:
+        parts.append([_affinity_key(affinity), namespace])
     return parts
 
 
-def _container_key(container: Field) -> list[object]:
-    raw = container.mapping()
-    return [[key, raw[key]] for key in _CONTAINER_KEYS if raw.get(key) is not None]
+def _containers_key(containers: object) -> object:
+    if not isinstance(containers, list) or not all(isinstance(container, dict) for container in containers):
+        return containers
+    return [[[key, c[key]] for key in _CONTAINER_KEYS if c.get(key) is not None] for c in containers]
+
+
+def _affinity_key(affinity: object) -> object:
+    nodes = affinity.get("nodeAffinity") if isinstance(affinity, dict) else None
+    if not isinstance(affinity, dict) or not isinstance(nodes, dict):
+        return affinity
+    pods = [affinity.get("podAffinity"), affinity.get("podAntiAffinity")]
+    return [pods, {key: value for key, value in nodes.items() if key != _REQUIRED}]
 
 
 def _read(spec: Field, namespace: str, pod_name: str, priorities: Mapping[str, int]) -> SpecOf:
@@ -148,7 +158,7 @@ def _read(spec: Field, namespace: str, pod_name: str, priorities: Mapping[str, i
         images=tuple(c["image"].text() for c in containers),
         restart_policy=spec["restartPolicy"].text() or "Always",
         termination_grace_seconds=spec["terminationGracePeriodSeconds"].whole(30),
-        container_requests=_by_container(resources.containers, running_only=True),
+        container_requests=_by_container(resources.containers),
         required_features=features.required_features(spec),
         extended_requests_by_container=_extended(resources.containers),
         has_pod_level_resources=resources.has_pod_level,
@@ -160,22 +170,24 @@ def _class_priority(name: str, priorities: Mapping[str, int]) -> int:
     return priorities.get(name, SYSTEM_PRIORITIES.get(name, 0))
 
 
-def _by_container(
-    containers: Iterable[requests.ContainerResources], *, running_only: bool
-) -> tuple[tuple[str, Resources], ...]:
-    return tuple(
-        (c.name, requests.rounded(c.requests)) for c in containers if not running_only or c.is_sidecar or not c.is_init
-    )
+def _by_container(containers: Iterable[requests.ContainerResources]) -> tuple[tuple[str, Resources], ...]:
+    """Requests of the containers that keep running, by name."""
+    return tuple((c.name, requests.rounded(c.requests)) for c in containers if c.is_sidecar or not c.is_init)
 
 
-def _extended(containers: Iterable[requests.ContainerResources]) -> tuple[tuple[str, Resources], ...]:
+def _extended(containers: Iterable[requests.ContainerResources]) -> tuple[tuple[str, Resources, bool], ...]:
     """Extended resources by container, init steps too, where there are any."""
     found = []
-    for name, amounts in _by_container(containers, running_only=False):
-        extended = {resource: amount for resource, amount in amounts.items() if is_extended(resource)}
-        if extended:
-            found.append((name, extended))
-    return tuple(found)
+    for container in containers:
+        amounts = requests.rounded(container.requests).items()
+        extended = {name: amount for name, amount in amounts if amount and may_be_served(name)}
+        found.append((container.name, extended, container.is_init and not container.is_sidecar))
+    return tuple(found) if any(extended for _, extended, _ in found) else ()
+
+
+def may_be_served(resource: str) -> bool:
+    """Whether device classes may serve a resource: extended resources, and a class's own name behind its prefix."""
+    return resource.startswith(CLASS_RESOURCE_PREFIX) or is_extended(resource)
 
 
 def is_extended(resource: str) -> bool:

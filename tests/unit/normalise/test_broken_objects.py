@@ -1,4 +1,4 @@
-"""Whatever JSON or YAML can express in place of a field costs at most the object it stands in, and never goes unsaid."""
+"""Whatever JSON or YAML can put in place of a field costs at most the object it stands in, and never goes unsaid."""
 
 import copy
 import json
