@@ -167,8 +167,10 @@ class PodSpec:
     """(container name, own requests) of the main containers and sidecars, for rightsizing."""
     required_features: tuple[str, ...] = ()
     """Node features (`status.declaredFeatures`) that the spec needs, as NodeDeclaredFeatures infers them."""
-    extended_requests_by_container: tuple[tuple[str, Resources], ...] = ()
-    """Extended resources by container (init containers too), for DRA-backed extended resources."""
+    extended_requests_by_container: tuple[tuple[str, Resources, bool], ...] = ()
+    """(container, extended resources, whether it is an init step that ends before the next) of all containers in order,
+    for extended resources that device classes serve; empty where no container asks for any.
+    """
     has_pod_level_resources: bool = False
 
 

@@ -48,7 +48,7 @@ WORDS: dict[Reason, str] = {
     Reason.RESOURCE_CLAIM_MISSING: 'could not find ResourceClaim "{0}"',
     Reason.RESOURCE_CLAIM_NOT_CREATED: 'pod "{0}": ResourceClaim not created yet',
     Reason.RESOURCE_CLAIM_DELETING: 'resourceclaim "{0}" is being deleted',
-    Reason.RESOURCE_CLAIM_NOT_OWNED: "ResourceClaim {0} was not created for Pod {1} (Pod is not owner)",
+    Reason.RESOURCE_CLAIM_NOT_OWNED: "ResourceClaim {0} was not created for {2} {1} ({2} is not owner)",
     Reason.RESOURCE_CLAIM_OTHER: "{0}",
     Reason.RESOURCE_POOLS_INVALID: "invalid resource pools were encountered",
     Reason.EXTENDED_CLAIM_STALE: "cannot schedule extended resource claim",

@@ -20,6 +20,8 @@ MAX_TRIALS = 50_000
 MAX_REQUESTS = 150
 
 Undo = Callable[[], None]
+Offer = tuple[Pool, Candidate | None]
+"""A device of a pool to try, or None where trying it fails the whole search."""
 _PREVENTS = frozenset({"NoSchedule", "NoExecute"})
 
 
@@ -30,11 +32,11 @@ class Taken:
     devices: set[DeviceId] = field(default_factory=set)
     shared: dict[DeviceId, dict[str, Quantity]] = field(default_factory=dict)
 
-    def add(self, device: AllocatedDevice) -> None:
+    def add(self, device: AllocatedDevice, gates: Gates) -> None:
         """Count a device of an allocation; one held with admin access is held by nobody."""
         if device.admin_access:
             return
-        if not device.share:
+        if not (device.share and gates.shared_capacity):
             self.devices.add(device.key)
             return
         amounts = self.shared.setdefault(device.key, {})
@@ -79,7 +81,7 @@ class Allocator:
         """
         self._claims = claims
         self._results = [[] for _ in claims]
-        self._constraints = [[together(c, self._gates) for c in claim.constraints] for claim in claims]
+        self._constraints = [_constraints(claim, self._gates) for claim in claims]
         wanted = [
             self._options(index, request, classes) for index, claim in enumerate(claims) for request in claim.requests
         ]
@@ -120,8 +122,13 @@ class Allocator:
                     f"{where}: asks for all devices, but resource pool {'/'.join(pool.id)} is {state}"
                 )
             for candidate in pool.candidates:
-                if self._is_selectable(option, candidate) and self._has_room(option, candidate):
+                if self._is_selectable(option, candidate) and self._could_have_room(option, candidate):
                     yield pool, candidate
+
+    def _could_have_room(self, option: Option, candidate: Candidate) -> bool:
+        if self._gates.all_in_use_too:
+            return has_room(candidate.device, dict(option.request.capacity))
+        return self._has_room(option, candidate)
 
     def _check_sizes(self, wanted: list[tuple[Option, ...]]) -> None:
         least = [0] * len(self._claims)
@@ -161,18 +168,17 @@ class Allocator:
 
     def _combinations(self, option: Option) -> Iterator[None]:
         """Take as many devices as the option asks for, in each combination in turn."""
-        usable = [pool for pool in self._pools if not (pool.invalid or self._is_closed(pool))]
-        candidates = [(pool, candidate) for pool in usable for candidate in pool.candidates]
+        offered: list[Offer] = [(pool, candidate) for pool in self._pools for candidate in self._offered(pool)]
         chosen: list[tuple[int, Undo]] = []
         start = 0
         while True:
             if len(chosen) == option.request.count:
                 yield
             else:
-                step = self._next(option, candidates, start)
+                step = self._next(option, offered, start)
                 if step is not None:
                     chosen.append(step)
-                    start = step[0] + 1
+                    start = 0 if self._gates.permutes else step[0] + 1
                     continue
             if not chosen:
                 return
@@ -180,12 +186,17 @@ class Allocator:
             undo()
             start = position + 1
 
-    def _is_closed(self, pool: Pool) -> bool:
-        return pool.is_incomplete and self._gates.whole_pools
+    def _offered(self, pool: Pool) -> tuple[Candidate | None, ...]:
+        """The devices of a pool that may be given out; None is where the search fails instead."""
+        if pool.invalid:
+            return (None,) if self._gates.fails_on_invalid else ()
+        return () if pool.is_incomplete and self._gates.whole_pools else pool.candidates
 
-    def _next(self, option: Option, candidates: list[tuple[Pool, Candidate]], start: int) -> tuple[int, Undo] | None:
-        for position in range(start, len(candidates)):
-            pool, candidate = candidates[position]
+    def _next(self, option: Option, offered: list[Offer], start: int) -> tuple[int, Undo] | None:
+        for position in range(start, len(offered)):
+            pool, candidate = offered[position]
+            if candidate is None:
+                raise AllocationError(f"pool {pool.id[1]} is invalid: {pool.invalid}")
             self._trials += 1
             if self._trials > MAX_TRIALS:
                 raise UnsupportedError(f"a choice among more than {MAX_TRIALS} combinations of devices")
@@ -303,6 +314,15 @@ class Allocator:
                 _spend(self._counters(pool), candidate, 1)
 
         return undo
+
+
+def _constraints(claim: ResourceClaim, gates: Gates) -> list[Together]:
+    for position, constraint in enumerate(claim.constraints):
+        if constraint.distinct and not gates.distinct:
+            raise AllocationError(
+                f"claim {claim.key}, constraint #{position}: empty constraint (unsupported constraint type?)"
+            )
+    return [together(constraint, gates) for constraint in claim.constraints]
 
 
 def _count(option: Option) -> int:

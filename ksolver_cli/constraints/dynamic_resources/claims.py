@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from ksolver_cli.domain.cluster import Cluster
-from ksolver_cli.domain.devices import CLASS_RESOURCE_PREFIX, ClaimTemplate, DeviceRequest, ResourceClaim
+from ksolver_cli.domain.devices import ClaimTemplate, DeviceRequest, ResourceClaim
 from ksolver_cli.domain.node import Node
 from ksolver_cli.domain.pod import Pod, PodClaim
 from ksolver_cli.domain.verdict import Code, Family, ObjectRef, Reason, Rejection, Unknown, Verdict
@@ -66,7 +66,8 @@ def _claim(pod: Pod, entry: PodClaim, cluster: Cluster) -> ResourceClaim | Verdi
     if claim.deleting:
         return rejection(Reason.RESOURCE_CLAIM_DELETING, name, source=claim_ref(key))
     if entry.claim_name is None and claim.controller_uid != pod.uid:
-        return rejection(Reason.RESOURCE_CLAIM_NOT_OWNED, key, pod.key, source=claim_ref(key))
+        spelling = "Pod" if cluster.kubernetes_version >= (1, 36) else "pod"
+        return rejection(Reason.RESOURCE_CLAIM_NOT_OWNED, key, pod.key, spelling, source=claim_ref(key))
     return claim
 
 
@@ -95,16 +96,11 @@ def _from_template(key: str, template: ClaimTemplate) -> ResourceClaim:
 
 def served_resources(pod: Pod, cluster: Cluster) -> Mapping[str, int]:
     """The pod's extended resources if a device class serves any of them: name to amount."""
-    asked = {name: amount for name, amount in pod.spec.requests.items() if amount and is_extended(name)}
+    asked: dict[str, int] = {}
+    for _, amounts, _ in pod.spec.extended_requests_by_container:
+        asked |= {name: pod.spec.requests.get(name, 0) for name in amounts}
     served = any(cluster.devices.class_for_resource(name) is not None for name in asked)
     return asked if served else {}
-
-
-def is_extended(resource: str) -> bool:
-    """Whether device classes may serve the resource: extended resources, and classes by their prefixed name."""
-    if resource.startswith(CLASS_RESOURCE_PREFIX):
-        return True
-    return "/" in resource and "kubernetes.io/" not in resource and not resource.startswith("requests.")
 
 
 def stale_claim(pod: Pod, cluster: Cluster) -> ResourceClaim | None:
@@ -116,19 +112,34 @@ def stale_claim(pod: Pod, cluster: Cluster) -> ResourceClaim | None:
 def extended_claim(
     pod: Pod, asked: Mapping[str, int], node: Node, cluster: Cluster
 ) -> ResourceClaim | Rejection | None:
-    """The claim that serves, on this node, what no device plugin there offers; None when plugins offer it all.
-
-    Containers share devices as their effective requests say, so that one request of that size stands for theirs.
-    """
-    requests = []
-    for name, amount in sorted(asked.items()):
+    """The claim that serves, on this node, what no device plugin there offers; None when plugins offer it all."""
+    requests: list[DeviceRequest] = []
+    for position, name in enumerate(sorted(asked)):
         found = cluster.devices.class_for_resource(name)
         if found is not None and not node.allocatable.get(name, 0):
-            requests.append(DeviceRequest(name, found.name, count=amount))
+            requests += _container_requests(pod, name, position, found.name)
         elif name not in node.allocatable:
             return rejection(Reason.EXTENDED_RESOURCE_MISSING, name, source=ObjectRef("Node", node.name, name))
-    name = f"{pod.name}-<extended-resources>"
-    return ResourceClaim(pod.namespace, name, requests=tuple(requests)) if requests else None
+    requests.sort(key=lambda request: request.name)
+    claim = f"{pod.name}-<extended-resources>"
+    return ResourceClaim(pod.namespace, claim, requests=tuple(requests)) if requests else None
+
+
+def _container_requests(pod: Pod, resource: str, position: int, device_class: str) -> Iterator[DeviceRequest]:
+    """One request for each container that keeps running, and one for what the neediest init step lacks beside those.
+
+    An init step reuses the devices of containers after it; init steps come one by one, so the largest lack covers all.
+    """
+    amounts = [(amounts.get(resource, 0), ends) for _, amounts, ends in pod.spec.extended_requests_by_container]
+    lacks = [
+        (amount - sum(later for later, later_ends in amounts[index:] if not later_ends), index)
+        for index, (amount, ends) in enumerate(amounts)
+        if ends
+    ]
+    lack, step = max(lacks, key=lambda lack: (lack[0], -lack[1]), default=(0, 0))
+    wanted = [(amount, index) for index, (amount, ends) in enumerate(amounts) if amount and not ends]
+    for amount, index in [*wanted, *([(lack, step)] if lack > 0 else [])]:
+        yield DeviceRequest(f"container-{index}-request-{position}", device_class, count=amount)
 
 
 def requested_classes(claim: ResourceClaim) -> Iterator[tuple[str, str]]:

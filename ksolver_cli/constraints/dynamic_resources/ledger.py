@@ -23,6 +23,7 @@ from ksolver_cli.domain.verdict import Rejection
 class Ledger:
     """Devices given out, and the allocation of each claim that has one (by `namespace/name`)."""
 
+    gates: Gates
     taken: Taken = field(default_factory=Taken)
     allocations: dict[str, Allocation] = field(default_factory=dict)
 
@@ -30,7 +31,7 @@ class Ledger:
         """Count an allocation."""
         self.allocations[claim.key] = allocation
         for device in allocation.devices:
-            self.taken.add(device)
+            self.taken.add(device, self.gates)
 
 
 class Users:
@@ -53,7 +54,7 @@ def ledger(state: State, users: Users, slices: Slices, gates: Gates) -> Ledger:
     An allocation stands until all consumers that it is reserved for have left the node where the input saw them; the
     resource claim controller frees it then. Pods that came to a node since are given devices in order, first fit.
     """
-    book = Ledger()
+    book = Ledger(gates)
     for claim in state.cluster.devices.claims.values():
         if claim.allocation is not None and _stands(claim, state, users):
             book.enter(claim, claim.allocation)

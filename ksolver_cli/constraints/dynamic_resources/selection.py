@@ -8,6 +8,11 @@ from ksolver_cli.constraints.dynamic_resources.gates import Gates
 from ksolver_cli.constraints.dynamic_resources.pools import Candidate
 from ksolver_cli.domain.devices import DeviceClass, DeviceRequest, ResourceClaim
 
+_ADVICE = (
+    ". consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for optional "
+    "fields"
+)
+
 
 class AllocationError(Exception):
     """Allocation on the node fails with an error, in the scheduler's words."""
@@ -23,12 +28,28 @@ def selected(
     if candidate.device.has_binding_conditions and not gates.binding_conditions:
         return False
     scope = _scope(candidate, gates)
-    return _all_hold(device_class.selectors, scope, f"class {device_class.name}", candidate) and _all_hold(
-        request.selectors, scope, f"claim {claim.key}", candidate
-    )
+    owners = ((f"class {device_class.name}", device_class.selectors), (f"claim {claim.key}", request.selectors))
+    try:
+        return all(_all_hold(owner, selectors, scope, candidate) for owner, selectors in owners)
+    except _SelectorError as error:
+        raise AllocationError(_words(error, candidate, gates)) from None
 
 
-def _all_hold(selectors: tuple[str, ...], scope: Scope, owner: str, candidate: Candidate) -> bool:
+class _SelectorError(Exception):
+    def __init__(self, selector: str, error: CelError) -> None:
+        super().__init__(f"{selector}: {error}")
+        self.selector = selector
+        self.error = str(error)
+
+
+def _words(failure: _SelectorError, candidate: Candidate, gates: Gates) -> str:
+    if not gates.names_devices:
+        return f"{failure.selector}: CEL runtime error: {failure.error}"
+    advice = _ADVICE if failure.error.startswith("no such key") else ""
+    return f"{failure.selector} on device {'/'.join(candidate.id)}: CEL runtime error: {failure.error}{advice}"
+
+
+def _all_hold(owner: str, selectors: tuple[str, ...], scope: Scope, candidate: Candidate) -> bool:
     for position, selector in enumerate(selectors):
         if candidate.device.unreadable and candidate.device.unreadable in selector:
             raise UnsupportedError(f"the attribute {candidate.device.unreadable} of device {candidate.device.name}")
@@ -36,7 +57,7 @@ def _all_hold(selectors: tuple[str, ...], scope: Scope, owner: str, candidate: C
             if not matches(selector, scope):
                 return False
         except CelError as error:
-            raise AllocationError(f"{owner}: selector #{position}: CEL runtime error: {error}") from None
+            raise _SelectorError(f"{owner}: selector #{position}", error) from None
     return True
 
 

@@ -142,7 +142,9 @@ def _partitioned(random: Random, node: str) -> list[Json]:
         used = {"memory": {"value": f"{slots * 10}Gi"}, "slots": {"value": str(slots)}}
         device["consumesCounters"] = [{"counterSet": "set", "counters": used}]
         devices.append(device)
-    sets = _slice(f"{node}-sets", driver, node, {"nodeName": node, "sharedCounters": [{"name": "set", "counters": counters}]}, 2)
+    sets = _slice(
+        f"{node}-sets", driver, node, {"nodeName": node, "sharedCounters": [{"name": "set", "counters": counters}]}, 2
+    )
     return [sets, _slice(f"{node}-parts", driver, node, {"nodeName": node, "devices": devices}, 2)]
 
 
