@@ -12,6 +12,7 @@ from ksolver_cli.domain.plan import Limits
 from ksolver_cli.domain.report.report import Report
 from ksolver_cli.explain.assemble import Answers, assemble
 from ksolver_cli.explain.money import objective
+from ksolver_cli.explain.potential import Solver, potential
 from ksolver_cli.normalise.classes import classify
 from ksolver_cli.normalise.cluster import normalise
 from ksolver_cli.plan.search import SearchOptions, search
@@ -49,5 +50,8 @@ def analyze(snapshot: Snapshot, request: Request, watch: Watch) -> Report:
     weights = objective(cluster, prices)
     classes = classify(cluster)
     found = search(cluster, classes, weights, request.limits, request.search, (watch.progress, watch.interrupted))
+    watch.progress("proving what no plan can beat", 0.6)
+    solver = Solver(request.limits, watch.interrupted, lambda progress: watch.progress(progress.phase, 0.7))
+    reachable = potential(cluster, classes, weights, found.plan, solver) if any(weights.values()) else None
     watch.progress("explaining", 0.9)
-    return assemble(Answers(cluster, classes, prices, weights, found, request.limits), __version__)
+    return assemble(Answers(cluster, classes, prices, weights, found, request.limits, reachable), __version__)

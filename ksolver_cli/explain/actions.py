@@ -23,7 +23,8 @@ def actions(cluster: Cluster, plan: DrainPlan, money: Prices, rows: Sequence[Nod
 def _drains(plan: DrainPlan, prices: Mapping[str, int | None]) -> list[Action]:
     found: list[Action] = []
     for number, wave in enumerate(plan.waves, start=1):
-        saving = sum(prices[node] or 0 for node in wave.nodes)
+        known = [price for node in wave.nodes if (price := prices[node]) is not None]
+        saving = Interval(sum(known), sum(known)) if known else None
         found.append(
             Action(
                 id=f"D{number}",
@@ -31,7 +32,7 @@ def _drains(plan: DrainPlan, prices: Mapping[str, int | None]) -> list[Action]:
                 subject=f"wave {number} of {len(plan.waves)}",
                 nodes=wave.nodes,
                 pods_moved=len(wave.evictions),
-                saving=Interval(saving, saving),
+                saving=saving,
                 effort=Level.LOW,
                 risk=Level.MEDIUM if wave.evictions else Level.LOW,
                 reasons=(),

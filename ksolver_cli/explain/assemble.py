@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from ksolver_cli.constraints.eviction import must_move
 from ksolver_cli.domain.classes import Classes
-from ksolver_cli.domain.cluster import Cluster, Gap
+from ksolver_cli.domain.cluster import Cluster
 from ksolver_cli.domain.money import Price, Unpriced
 from ksolver_cli.domain.plan import DrainPlan, Limits
 from ksolver_cli.domain.pod import Phase, Pod
@@ -19,8 +19,6 @@ from ksolver_cli.explain.reasons import Reasons
 from ksolver_cli.explain.waterfall import Found, Moves, three_numbers, waterfall
 from ksolver_cli.plan.prospects import Prospects
 from ksolver_cli.plan.search import SearchResult
-
-NEEDED = ("nodes", "pods")
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ def assemble(answers: Answers, version: str) -> Report:
         actions=actions(cluster, plan, money, rows),
         nodes=rows,
         stuck=_stuck(cluster, answers.classes, stuck),
-        gaps=_gaps(cluster),
+        gaps=cluster.gaps,
         caveats=cluster.caveats,
         options=answers.options,
         curve=tuple(CurvePoint(point.moves, point.saving_micros) for point in answers.found.curve),
@@ -114,9 +112,3 @@ def _facts(answers: Answers, stuck: int) -> ClusterFacts:
 def _stuck(cluster: Cluster, classes: Classes, pods: list[Pod]) -> tuple[StuckPod, ...]:
     reasons = Reasons(cluster, classes)
     return tuple(StuckPod(pod.key, reasons.elsewhere(pod)) for pod in pods)
-
-
-def _gaps(cluster: Cluster) -> tuple[Gap, ...]:
-    """Gaps of the input, and the two kinds without which little can be said."""
-    missing = [Gap(kind, "not in the input") for kind in NEEDED if not cluster.knows(kind)]
-    return (*missing, *cluster.gaps)

@@ -18,6 +18,9 @@ from ksolver_cli.plan.replay.run import Drain, Replayer
 NO_ROOM = "no-room"
 """Kind of the blocker that a pod finds no node when this one is drained today."""
 
+PODS_UNKNOWN = "pods-unknown"
+"""Kind of the blocker that the input holds no pods at all: what runs on the node cannot be told."""
+
 
 @dataclass(frozen=True)
 class Today:
@@ -40,11 +43,13 @@ def node_rows(today: Today) -> tuple[NodeRow, ...]:
     for pod in today.cluster.pods:
         if pod.is_bound and pod.node_name in by_node:
             by_node[pod.node_name].append(pod)
+    unknown = () if today.cluster.knows("pods") else (NodeBlocker(PODS_UNKNOWN, "", None, ""),)
     drains = _Drains(today)
-    return tuple(
-        _row(today, node, by_node[node.name], _blockers(node, by_node[node.name], of_nodes, of_pods), drains)
-        for node in today.cluster.nodes
-    )
+    rows = []
+    for node in today.cluster.nodes:
+        pods = by_node[node.name]
+        rows.append(_row(today, node, pods, (*unknown, *_blockers(node, pods, of_nodes, of_pods)), drains))
+    return tuple(rows)
 
 
 def _blockers(

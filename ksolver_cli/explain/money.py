@@ -17,8 +17,10 @@ ONE_NODE = 1_000_000
 
 def objective(cluster: Cluster, prices: Mapping[str, Price | Unpriced]) -> dict[str, int | None]:
     """Micro-units of the report's currency an hour by node; None for nodes without a price in it. Where no node has
-    one, each machine weighs the same.
+    one, each machine weighs the same. Where the input holds no pods, nothing can be said of any node.
     """
+    if not cluster.knows("pods"):
+        return dict.fromkeys((node.name for node in cluster.nodes), None)
     currency = price_facts(prices).currency
     micros = {name: _in_currency(price, currency) for name, price in prices.items()}
     if any(value is not None for value in micros.values()):

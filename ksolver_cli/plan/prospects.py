@@ -47,7 +47,8 @@ class Prospects:
         Budgets are asked for one pod at a time: evictions go one by one, and each replacement pays its budget back.
         """
         cluster = self.board.cluster
-        pinned = {self.board.pods[self.board.pod_index[key]].node_name for key in eviction_blockers(cluster)}
+        seats = self.board.pod_index
+        pinned = {self.board.pods[seats[key]].node_name for key in eviction_blockers(cluster) if key in seats}
         kept = pinned | set(node_blockers(cluster, prices_micros))
         free = [n.name not in kept for n in cluster.nodes]
         return np.array(free, dtype=bool) & (self.price > 0)

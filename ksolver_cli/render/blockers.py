@@ -4,11 +4,9 @@ from collections.abc import Sequence
 
 from ksolver_cli.constraints.eviction import BlockerKind
 from ksolver_cli.domain.report.nodes import NodeBlocker, ReasonCount
+from ksolver_cli.explain.drainability import NO_ROOM, PODS_UNKNOWN
 from ksolver_cli.render.phrases import sentence
 from ksolver_cli.render.safe import plain
-
-NO_ROOM = "no-room"
-"""Kind of the blocker that a pod fits on no other node today."""
 
 WORDS: dict[str, str] = {
     BlockerKind.BARE_POD: "no controller would bring the pod back",
@@ -28,6 +26,7 @@ WORDS: dict[str, str] = {
     BlockerKind.UNREADABLE_POD: "a pod on it cannot be read",
     BlockerKind.UNPRICED: "it has no price, so removing it proves no saving",
     NO_ROOM: "fits on no other node today",
+    PODS_UNKNOWN: "the input holds no pods, so nothing is known of it",
 }
 """Every kind of blocker; a test holds the list to `BlockerKind`."""
 
@@ -47,4 +46,6 @@ def blocker_words(blocker: NodeBlocker) -> str:
 
 def blocker_object(blocker: NodeBlocker) -> str:
     """The object to edit: `Kind namespace/name`."""
-    return f"{blocker.source.kind} {plain(blocker.source.name)}" if blocker.source else plain(blocker.pod)
+    return (
+        f"{blocker.source.kind} {plain(blocker.source.name)}" if blocker.source else plain(blocker.pod) or "all nodes"
+    )
