@@ -4,12 +4,12 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ksolver_cli.cli.exits import CommandError, Exit
-from ksolver_cli.cli.gates import parse_gates, tripped
-from ksolver_cli.cli.output import STDOUT, emit
-from ksolver_cli.cli.prices import pricing
-from ksolver_cli.cli.progress import watching
-from ksolver_cli.cli.samples import sample
+from ksolver_cli.cli.common.exits import CommandError, Exit
+from ksolver_cli.cli.common.gates import parse_gates, tripped
+from ksolver_cli.cli.common.output import STDOUT, emit
+from ksolver_cli.cli.common.prices import pricing
+from ksolver_cli.cli.common.progress import watching
+from ksolver_cli.cli.common.samples import sample
 from ksolver_cli.domain.plan import Limits
 from ksolver_cli.domain.report.report import Report
 from ksolver_cli.pipeline import Request, analyze

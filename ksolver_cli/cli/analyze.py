@@ -4,8 +4,8 @@ import sys
 
 import typer
 
-from ksolver_cli.cli import options as o
-from ksolver_cli.cli.exits import Exit
+from ksolver_cli.cli.common import options as o
+from ksolver_cli.cli.common.exits import Exit
 
 
 def analyze(

@@ -14,8 +14,8 @@ from ksolver_cli.catalog.files import CatalogError
 from ksolver_cli.catalog.tables import Catalog, InstanceShape, bundled_catalog, spelled
 from ksolver_cli.catalog.userfile.files import check_price_file, problem_text
 from ksolver_cli.catalog.userfile.model import PriceFileError
-from ksolver_cli.cli.exits import CommandError, Exit
-from ksolver_cli.cli.guard import guarded
+from ksolver_cli.cli.common.exits import CommandError, Exit
+from ksolver_cli.cli.common.guard import guarded
 from ksolver_cli.domain.money import CapacityType, Price, from_micros, monthly_micros
 
 P = ParamSpec("P")

@@ -8,9 +8,9 @@ import typer
 
 from ksolver_cli import __version__
 from ksolver_cli.cli import analyze, catalog
-from ksolver_cli.cli.config import load_defaults
-from ksolver_cli.cli.exits import CommandError, tell
-from ksolver_cli.cli.guard import DEBUG_VARIABLE, guarded
+from ksolver_cli.cli.common.config import load_defaults
+from ksolver_cli.cli.common.exits import CommandError, tell
+from ksolver_cli.cli.common.guard import DEBUG_VARIABLE, guarded
 
 app = typer.Typer(
     name="ksolver",

@@ -16,7 +16,7 @@ from typing import Annotated
 
 import typer
 
-from ksolver_cli.cli.exits import CommandError, Exit, one_line
+from ksolver_cli.cli.common.exits import CommandError, Exit, one_line
 from ksolver_cli.collect.prometheus import PrometheusClient
 from ksolver_cli.collect.prometheus_answer import PrometheusError
 from ksolver_cli.collect.prometheus_settings import PrometheusFlags, PrometheusSettings, SettingsError, settings_from

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from ksolver_cli.cli.exits import CommandError, Exit
+from ksolver_cli.cli.common.exits import CommandError, Exit
 from ksolver_cli.explain.why import PodNotFoundError, Raw, Why, manifests_in, why_in_snapshot, why_manifest
 from ksolver_cli.normalise.fields import FieldError, object_name
 from ksolver_cli.normalise.version import parse_version

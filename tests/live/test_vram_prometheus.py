@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from ksolver_cli.cli import vram_observe
-from ksolver_cli.cli.guard import guarded
+from ksolver_cli.cli.common.guard import guarded
 from tests.live.servers import (
     Exporter,
     Target,

@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from ksolver_cli.cli import vram_observe
-from ksolver_cli.cli.guard import guarded
+from ksolver_cli.cli.common.guard import guarded
 from tests.paths import DATA
 from tests.unit.collect.prometheus_fake import Asked, FakePrometheus, Reply, fake_prometheus
 from tests.unit.vram.gpu_pods import END, every_minute, exported, gpu_node, gpu_pod, kube_list

@@ -5,7 +5,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ksolver_cli.cli.exits import CommandError, Exit
+from ksolver_cli.cli.common.exits import CommandError, Exit
 
 STDOUT = "-"
 

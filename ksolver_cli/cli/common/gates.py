@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ksolver_cli.cli.exits import CommandError, Exit
+from ksolver_cli.cli.common.exits import CommandError, Exit
 from ksolver_cli.domain.money import MICROS, monthly_micros
 from ksolver_cli.domain.report.report import Report
 

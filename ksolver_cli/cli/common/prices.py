@@ -8,7 +8,7 @@ from pathlib import Path
 from ksolver_cli.catalog.facts import PricingOptions
 from ksolver_cli.catalog.userfile.files import load_price_file
 from ksolver_cli.catalog.userfile.model import PriceFileError, UserPrices
-from ksolver_cli.cli.exits import CommandError, Exit
+from ksolver_cli.cli.common.exits import CommandError, Exit
 
 
 @dataclass(frozen=True, slots=True)

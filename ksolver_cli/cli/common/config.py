@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from ksolver_cli.cli.exits import CommandError, Exit
+from ksolver_cli.cli.common.exits import CommandError, Exit
 
 _FIX = "write it as YAML: a command, then its options, e.g. `analyze: {prices: prices.yaml}`"
 

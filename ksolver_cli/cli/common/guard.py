@@ -8,7 +8,7 @@ from typing import ParamSpec
 
 import typer
 
-from ksolver_cli.cli.exits import CommandError, Exit, tell
+from ksolver_cli.cli.common.exits import CommandError, Exit, tell
 from ksolver_cli.snapshot.model import SnapshotError
 
 P = ParamSpec("P")

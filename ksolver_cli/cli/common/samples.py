@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from ksolver_cli.cli.exits import CommandError, Exit
+from ksolver_cli.cli.common.exits import CommandError, Exit
 
-_PACKAGE = Path(__file__).resolve().parent.parent
+_PACKAGE = Path(__file__).resolve().parent.parent.parent
 DEMO = "demo"
 
 

@@ -1,0 +1,1 @@
+"""What commands share: exit codes, errors, configuration, options, output, progress."""
