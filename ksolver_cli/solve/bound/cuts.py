@@ -1,0 +1,192 @@
+"""Rows that are added only where the relaxation breaks them: caps per host and domain, spread caps, fit rows."""
+
+from collections.abc import Iterator
+from itertools import permutations
+
+import numpy as np
+
+from ksolver_cli.domain.rules import CapPerDomain, Spread
+from ksolver_cli.solve.bound.relaxation import INF, Relaxation, eligible_domains
+from ksolver_cli.solve.bound.sparse import RowBuilder, Rows
+from ksolver_cli.solve.problem import BoolArray, FloatArray, IntArray, Problem
+
+LARGEST_FIT = 6
+"""Fit rows look at pods of which at most this many go on a node; beyond that rounding gains next to nothing."""
+
+
+def candidate_rows(relaxation: Relaxation) -> Rows:
+    """Every valid extra row, to be filtered by violation."""
+    builder = RowBuilder.empty()
+    for rule in relaxation.problem.rules:
+        if isinstance(rule, CapPerDomain):
+            _cap_rows(relaxation, rule, builder)
+    for spread in merged_spreads(relaxation.problem):
+        _spread_rows(relaxation, spread, builder)
+    _fit_rows(relaxation, builder)
+    return builder.build()
+
+
+def strict_spread_rows(relaxation: Relaxation) -> Rows:
+    """Pairwise skew rows for placements: domain − other domain ≤ maxSkew. Stricter than what is reachable, no bound.
+
+    Pods that may not move are let through.
+    """
+    builder = RowBuilder.empty()
+    problem = relaxation.problem
+    for rule in problem.rules:
+        if not isinstance(rule, Spread) or problem.is_host_key(rule.key):
+            continue
+        zones = eligible_domains(problem, rule.key, rule.eligible)
+        groups = _lp_groups(relaxation, rule.counted)
+        columns = {z: _columns(relaxation, groups, list(classes)) for z, classes in zones.items()}
+        for z, other in permutations(zones, 2):
+            if not len(columns[z]):
+                continue
+            held = float(relaxation.lower[columns[z]].sum())
+            both = np.concatenate([columns[z], columns[other]])
+            signs = np.concatenate([np.ones(len(columns[z])), -np.ones(len(columns[other]))])
+            builder.add(both, signs, -INF, max(float(rule.max_skew), held))
+    return builder.build()
+
+
+def violated(rows: Rows, x: FloatArray, tolerance: float = 1e-6) -> BoolArray:
+    """[row] which rows the point breaks."""
+    over = rows.activity(x) - rows.upper
+    return np.asarray(over > tolerance * np.maximum(1.0, np.abs(rows.upper)))
+
+
+def _lp_groups(relaxation: Relaxation, groups: frozenset[int]) -> IntArray:
+    lp = relaxation.group_of[sorted(groups)]
+    return np.unique(lp[lp >= 0])
+
+
+def _columns(relaxation: Relaxation, lp_groups: IntArray, classes: list[int]) -> IntArray:
+    columns = relaxation.column_of[np.ix_(lp_groups, np.array(classes, dtype=np.int64))].ravel()
+    return np.asarray(columns[columns >= 0])
+
+
+def _cap_rows(relaxation: Relaxation, rule: CapPerDomain, builder: RowBuilder) -> None:
+    """One row a class where domains are hosts (limit · y_c), one a domain elsewhere; what is doubled today may stay."""
+    problem = relaxation.problem
+    domains = problem.domains_of(rule.key)
+    groups = _lp_groups(relaxation, rule.members)
+    pods = problem.pods_in(rule.members)
+    nodes = problem.pod_node[pods]
+    nodes = nodes[(nodes >= 0) & ~problem.resident[problem.pod_group[pods]]]
+    if problem.is_host_key(rule.key):
+        here = np.bincount(nodes, minlength=problem.num_nodes)
+        for c, members in enumerate(problem.class_nodes):
+            columns = _columns(relaxation, groups, [c])
+            if len(columns) and (domains[members] >= 0).all():
+                over = float(np.maximum(here[members] - rule.limit, 0).sum())
+                values = np.concatenate([[-float(rule.limit)], np.ones(len(columns))])
+                builder.add(np.concatenate([[c], columns]), values, -INF, over)
+        return
+    here = np.bincount(domains[nodes][domains[nodes] >= 0], minlength=int(domains.max()) + 1)
+    for domain, classes in eligible_domains(problem, rule.key, frozenset(range(problem.num_classes))).items():
+        columns = _columns(relaxation, groups, list(classes))
+        if len(columns):
+            builder.add(columns, np.ones(len(columns)), -INF, float(max(rule.limit, here[domain])))
+
+
+def merged_spreads(problem: Problem) -> Iterator[Spread]:
+    """Spread rules that bind every pod they count, rules of one selector taken together at their largest skew.
+
+    A selector that also counts pods which are free to go anywhere bounds nothing, so such rules give no row.
+    """
+    found: dict[tuple[str, frozenset[int], frozenset[int]], list[Spread]] = {}
+    for rule in problem.rules:
+        if isinstance(rule, Spread):
+            found.setdefault((rule.key, rule.counted, rule.eligible), []).append(rule)
+    for rules in found.values():
+        movers = frozenset().union(*(r.movers for r in rules))
+        first = rules[0]
+        selfish = all(r.self_match for r in rules)
+        if movers >= first.counted and selfish and not problem.resident[sorted(first.counted)].any():
+            yield Spread(
+                first.source, first.key, movers, first.counted, max(r.max_skew for r in rules), None, first.eligible
+            )
+
+
+def _spread_rows(relaxation: Relaxation, rule: Spread, builder: RowBuilder) -> None:
+    """At most max(now, cap) pods in a domain, the cap rising linearly as other domains vanish."""
+    problem = relaxation.problem
+    zones = eligible_domains(problem, rule.key, rule.eligible)
+    if len(zones) < 2 or problem.is_host_key(rule.key):
+        return
+    groups = _lp_groups(relaxation, rule.counted)
+    pods = problem.pods_in(rule.counted)
+    nodes = problem.pod_node[pods]
+    here = np.zeros(max(zones) + 1, dtype=np.int64)
+    classes_in = np.zeros(problem.num_classes, dtype=bool)
+    classes_in[list(rule.eligible)] = True
+    inside = nodes[nodes >= 0]
+    inside = inside[classes_in[problem.node_class[inside]]]
+    np.add.at(here, problem.domains_of(rule.key)[inside], 1)
+    total = len(pods) + int(problem.left_out[sorted(rule.counted)].sum())
+    counted = sorted(rule.counted)
+    closed = [z for z, classes in zones.items() if not problem.feasible[np.ix_(counted, list(classes))].any()]
+    for zone, classes in zones.items():
+        columns = _columns(relaxation, groups, list(classes))
+        if len(columns) == 0:
+            continue
+        others = [z for z in zones if z != zone]
+        cap = _cap(rule, total, len(zones), [int(here[z]) for z in closed if z != zone])
+        base = max(cap, int(here[zone]))
+        loose = [relaxation.gone.index(zones[z]) for z in others if zones[z] in relaxation.gone]
+        slope = np.ceil((total - base) / (1 if closed else len(others)))
+        if loose and slope > 0:
+            columns = np.concatenate([columns, relaxation.first_gone + np.array(loose)])
+        values = np.where(columns >= relaxation.first_gone, -slope, 1.0)
+        builder.add(columns, values, -INF, float(base))
+
+
+def _cap(rule: Spread, total: int, zones: int, closed_now: list[int]) -> int:
+    """⌊(r + (Z−1)·maxSkew) / Z⌋: the fullest a domain can have been when its last pod came, no domain being emptier
+    than count − maxSkew; a domain that nobody may enter holds at most what it holds today.
+    """
+    cap = (total + (zones - 1) * rule.max_skew) // zones
+    return min([cap, *(now + rule.max_skew for now in closed_now)])
+
+
+def _fit_rows(relaxation: Relaxation, builder: RowBuilder) -> None:
+    """Σ ⌊(m+1)·request ÷ capacity⌋ · x ≤ m · y for each class, resource and m (a dual feasible function of bin
+    packing): of pods larger than 1/(m+1) of a node at most m share one.
+    """
+    problem = relaxation.problem
+    for c in range(problem.num_classes):
+        present = np.flatnonzero(relaxation.column_of[:, c] >= 0)
+        seen: set[bytes] = set()
+        for k in range(len(problem.resources)):
+            capacity = int(problem.class_capacity[c, k])
+            if capacity <= 0:
+                continue
+            for m in range(1, LARGEST_FIT + 1):
+                _fit_row(relaxation, builder, (c, k, m), present, seen)
+
+
+def _fit_row(
+    relaxation: Relaxation, builder: RowBuilder, at: tuple[int, int, int], present: IntArray, seen: set[bytes]
+) -> None:
+    c, k, m = at
+    problem = relaxation.problem
+    capacity = int(problem.class_capacity[c, k])
+    weight = _fit_weight(relaxation.request[present, k], capacity, m)
+    heavy = weight > 0
+    mark = bytes([m]) + weight.tobytes()
+    if not heavy.any() or mark in seen:
+        return
+    seen.add(mark)
+    on_class = (problem.pod_node >= 0) & (problem.node_class[np.maximum(problem.pod_node, 0)] == c)
+    pods = np.flatnonzero(on_class & ~problem.resident[problem.pod_group])
+    floor = _fit_weight(problem.request_floor[problem.pod_group[pods], k], capacity, m)
+    per_node = np.bincount(problem.pod_node[pods], weights=floor, minlength=problem.num_nodes)
+    over = float(np.maximum(per_node[problem.class_nodes[c]] - m, 0).sum())
+    columns = np.concatenate([[c], relaxation.column_of[present[heavy], c]])
+    builder.add(columns, np.concatenate([[-float(m)], weight[heavy]]), -INF, over)
+
+
+def _fit_weight(request: IntArray, capacity: int, m: int) -> IntArray:
+    return np.asarray(
+        (m + 1) * request // capacity - ((m + 1) * request % capacity == 0) * (request > 0), dtype=np.int64
+    )

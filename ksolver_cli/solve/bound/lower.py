@@ -1,0 +1,147 @@
+"""The proven lower bound of one component: relaxation, rows as needed, branches over vanishing domains, class MIP."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ksolver_cli.solve.bound.certificate import certified_bound, lift
+from ksolver_cli.solve.bound.cuts import candidate_rows, violated
+from ksolver_cli.solve.bound.highs import Ended, Lp, LpResult
+from ksolver_cli.solve.bound.relaxation import Relaxation, relax
+from ksolver_cli.solve.bound.sparse import Rows, stack
+from ksolver_cli.solve.problem import FloatArray, Problem
+from ksolver_cli.solve.solution import Run
+
+MAX_ROUNDS = 12
+MIP_TOLERANCE = 1e-6
+"""HiGHS works to 1e-7 of feasibility in each row; its dual bound is trusted less by this share before it is lifted."""
+
+
+@dataclass(eq=False)
+class Bounded:
+    """A relaxation with the rows found so far, its LP point, and what is proven. Micro-dollars an hour."""
+
+    relaxation: Relaxation
+    rows: Rows
+    spare: Rows
+    lp: Lp
+    point: LpResult
+    certificate: int
+    bound: int
+
+    def separate(self, x: FloatArray) -> bool:
+        """Add the spare rows that the point breaks; whether there were any."""
+        mask = violated(self.spare, x)
+        if not mask.any():
+            return False
+        found = self.spare.take(mask)
+        self.lp.add_rows(found)
+        self.rows = stack(self.rows, found)
+        self.spare = self.spare.take(~mask)
+        return True
+
+
+def lower_bound(problem: Problem, run: Run) -> Bounded:
+    """Solve the class relaxation and certify it."""
+    relaxation = relax(problem)
+    lower, upper = relaxation.lower, relaxation.upper.copy()
+    upper[relaxation.first_gone :] = 0.0
+    lp = Lp(relaxation.cost, lower, upper, relaxation.rows, run.limits.seed)
+    bounded = Bounded(relaxation, relaxation.rows, candidate_rows(relaxation), lp, _nothing(relaxation), 0, 0)
+    _solve(bounded, run)
+    if bounded.point.ended is not Ended.OPTIMAL:
+        return bounded
+    root = _certify(bounded, lower, upper)
+    floor, loose = _loose(bounded, root, run)
+    root = min([root, floor, *(_branch(bounded, index, root, run) for index in loose)])
+    bounded.certificate = lift(root, problem.price[problem.price > 0])
+    bounded.bound = bounded.certificate
+    return bounded
+
+
+def _loose(bounded: Bounded, root: float, run: Run) -> tuple[float, list[int]]:
+    """The v that must be branched on, and the bound that holds while all of them are 0 and the others free."""
+    relaxation = bounded.relaxation
+    first, columns = relaxation.first_gone, np.arange(relaxation.num_columns)
+    upper, before, closed, value = relaxation.upper.copy(), bounded.point, set[int](), root
+    while len(closed) < len(relaxation.gone):
+        bounded.lp.set_bounds(columns, relaxation.lower, upper)
+        _solve(bounded, run)
+        optimal = bounded.point.ended is Ended.OPTIMAL
+        value = _certify(bounded, relaxation.lower, upper) if optimal else -np.inf
+        positive = np.flatnonzero(bounded.point.x[first:] > 1e-9) if optimal else np.arange(len(relaxation.gone))
+        if value >= root * (1 - 1e-9) or not len(positive):
+            break
+        closed.update(int(i) for i in positive)
+        upper[first + positive] = 0.0
+        value = root
+    upper[first:] = 0.0
+    bounded.lp.set_bounds(columns, relaxation.lower, upper)
+    bounded.point = before
+    return value, sorted(closed)
+
+
+def _nothing(relaxation: Relaxation) -> LpResult:
+    return LpResult(Ended.STOPPED, 0.0, np.zeros(relaxation.num_columns), np.zeros(relaxation.rows.count))
+
+
+def _solve(bounded: Bounded, run: Run) -> None:
+    for _ in range(MAX_ROUNDS):
+        result = bounded.lp.solve(run.limits.seconds)
+        bounded.point = result
+        if result.ended is not Ended.OPTIMAL or run.interrupted() or not bounded.separate(result.x):
+            return
+    bounded.point = bounded.lp.solve(run.limits.seconds)
+
+
+def _certify(bounded: Bounded, lower: FloatArray, upper: FloatArray) -> float:
+    return certified_bound(bounded.relaxation.cost, lower, upper, bounded.rows, bounded.point.duals)
+
+
+def _branch(bounded: Bounded, index: int, root: float, run: Run) -> float:
+    """The bound where this set of classes is gone altogether (the others may be too); the root's where that is worse.
+
+    An infeasible branch is believed only with a ray that certifies it.
+    """
+    relaxation = bounded.relaxation
+    lower, upper = relaxation.lower.copy(), relaxation.upper.copy()
+    classes = np.array(relaxation.gone[index], dtype=np.int64)
+    upper[classes] = 0.0
+    lower[relaxation.first_gone + index] = 1.0
+    columns = np.arange(relaxation.num_columns)
+    bounded.lp.set_bounds(columns, lower, upper)
+    before = bounded.point
+    _solve(bounded, run)
+    value = -np.inf
+    if bounded.point.ended is Ended.OPTIMAL:
+        value = _certify(bounded, lower, upper)
+    elif bounded.point.ended is Ended.INFEASIBLE:
+        value = _certified_infeasible(bounded, lower, upper, root)
+    closed = relaxation.upper.copy()
+    closed[relaxation.first_gone :] = 0.0
+    bounded.lp.set_bounds(columns, relaxation.lower, closed)
+    bounded.point = before
+    return value
+
+
+def _certified_infeasible(bounded: Bounded, lower: FloatArray, upper: FloatArray, root: float) -> float:
+    ray = bounded.lp.ray()
+    if ray is None:
+        return -np.inf
+    nothing = np.zeros(bounded.relaxation.num_columns)
+    proofs = (certified_bound(nothing, lower, upper, bounded.rows, sign * ray) for sign in (1.0, -1.0))
+    return root if max(proofs) > 0 else -np.inf
+
+
+def class_mip(bounded: Bounded, run: Run, seconds: float, nodes: int) -> FloatArray | None:
+    """Branch and bound over integer node counts: lifts the bound; returns the best class plan found, if any."""
+    relaxation = bounded.relaxation
+    columns = np.arange(relaxation.num_columns)
+    integral = (columns < relaxation.num_classes) | (columns >= relaxation.first_gone)
+    lp = Lp(relaxation.cost, relaxation.lower, relaxation.upper, bounded.rows, run.limits.seed)
+    result = lp.solve_integer(integral, seconds, nodes, None)
+    prices = relaxation.problem.price[relaxation.problem.price > 0]
+    if np.isfinite(result.bound):
+        safe = result.bound * (1 - MIP_TOLERANCE)
+        bounded.bound = max(bounded.bound, lift(safe, prices))
+    return result.x

@@ -1,0 +1,1 @@
+"""Small exact cores, for which CP-SAT is the right tool."""

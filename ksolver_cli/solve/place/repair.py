@@ -1,0 +1,164 @@
+"""Take overload away by the steepest single move or swap between an overloaded node and a random sample of others."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ksolver_cli.solve.place.construct import best_node
+from ksolver_cli.solve.place.state import AWAY, State
+from ksolver_cli.solve.problem import BoolArray, FloatArray, IntArray
+
+SAMPLE = 48
+"""Nodes looked at for moves in a step; swaps look at a third of them."""
+TRIES = 10
+"""Candidates tried against the rules in a step, best first."""
+EPSILON = 1e-9
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Work limits of one repair: steps in all, and steps in a row without gain."""
+
+    steps: int = 3000
+    idle: int = 200
+
+
+def repair(state: State, rng: np.random.Generator, effort: Effort) -> bool:
+    """Whether the state is complete after at most `effort.steps` steps. Work is counted; equal input, equal output."""
+    idle = 0
+    for _ in range(effort.steps):
+        over = state.overload()
+        bad = np.flatnonzero(over > 0)
+        if not len(bad):
+            break
+        node = int(bad[int(rng.integers(len(bad)))]) if idle % 2 else int(np.argmax(over))
+        idle = 0 if _step(state, node, rng) else idle + 1
+        if idle > effort.idle:
+            return False
+    _seat(state)
+    return state.is_complete()
+
+
+def _seat(state: State) -> None:
+    """A last try for pods that no rule admitted before."""
+    kept = np.flatnonzero(state.kept)
+    for pod in state.homeless().tolist():
+        node = best_node(state, pod, kept)
+        if node != AWAY:
+            state.put(pod, node)
+
+
+def _sample(state: State, node: int, rng: np.random.Generator) -> IntArray:
+    """Random open kept nodes, half of them drawn from those with most room in what the node lacks."""
+    pool: IntArray = np.flatnonzero(state.kept & state.open)
+    pool = np.asarray(pool[pool != node])
+    if len(pool) <= SAMPLE:
+        return pool
+    short = state.load[node] > state.limit[node]
+    room = ((state.limit[pool] - state.load[pool]) * state.scale)[:, short].sum(axis=1)
+    best = pool[np.argsort(-room, kind="stable")[: SAMPLE * 2]]
+    half = SAMPLE // 2
+    picked = np.concatenate([rng.choice(best, half, replace=False), rng.choice(pool, half, replace=False)])
+    return np.asarray(np.unique(picked), dtype=np.int64)
+
+
+def _step(state: State, node: int, rng: np.random.Generator) -> bool:
+    pods = np.array(state.movable_on(node), dtype=np.int64)
+    targets = _sample(state, node, rng)
+    if not len(pods) or not len(targets):
+        return False
+    moves = _moves(state, node, pods, targets)
+    swaps = _swaps(state, node, pods, targets[: max(1, len(targets) // 3)] if len(targets) > 16 else targets)
+    gain = np.concatenate([moves[0], swaps[0]])
+    order = np.argsort(-gain, kind="stable")[:TRIES]
+    for i in order.tolist():
+        if gain[i] <= EPSILON:
+            return False
+        if i < len(moves[0]):
+            done = _apply(state, int(moves[1][i]), int(moves[2][i]), AWAY)
+        else:
+            j = i - len(moves[0])
+            other = int(swaps[2][j])
+            done = _apply(state, int(swaps[1][j]), int(state.node[other]), other)
+        if done:
+            return True
+    return False
+
+
+Candidates = tuple[FloatArray, IntArray, IntArray]
+"""Gain, the pod that leaves, and its target node (moves) or the pod that comes back (swaps)."""
+
+
+def _over(state: State, load: FloatArray, limit: FloatArray) -> FloatArray:
+    return np.asarray(np.maximum(load - limit, 0.0).sum(axis=-1))
+
+
+def _moves(state: State, node: int, pods: IntArray, targets: IntArray) -> Candidates:
+    problem = state.problem
+    request = problem.request[problem.pod_group[pods]] * state.scale
+    load, limit = state.load * 1.0, state.limit
+    load_o, limit_o = load[node] * state.scale, limit[node] * state.scale
+    load_t, limit_t = load[targets] * state.scale, limit[targets] * state.scale
+    before = _over(state, load_o, limit_o) + _over(state, load_t, limit_t)
+    after_o = _over(state, load_o - request, limit_o)
+    after_t = _over(state, load_t[None] + request[:, None], limit_t[None])
+    gain = before[None] - after_o[:, None] - after_t
+    gain -= EPSILON * (state.node[pods] == state.home[pods])[:, None]
+    allowed = problem.feasible[np.ix_(problem.pod_group[pods], problem.node_class[targets])]
+    allowed = allowed | (state.home[pods][:, None] == targets[None])
+    gain = np.where(allowed, gain, -1.0)
+    p, t = np.unravel_index(_largest(gain.ravel()), gain.shape)
+    return gain[p, t], pods[p], targets[t]
+
+
+def _largest(gain: FloatArray) -> IntArray:
+    count = min(len(gain), TRIES)
+    return np.asarray(np.argpartition(-gain, count - 1)[:count])
+
+
+def _swaps(state: State, node: int, pods: IntArray, targets: IntArray) -> Candidates:
+    problem = state.problem
+    others = np.array([q for t in targets.tolist() for q in state.movable_on(t)], dtype=np.int64)
+    if not len(others) or not state.open[node]:
+        return np.zeros(0), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    there = state.node[others]
+    come = problem.request[problem.pod_group[others]] * state.scale
+    leave = problem.request[problem.pod_group[pods]] * state.scale
+    room_o = (state.limit[node] - state.load[node]) * state.scale
+    room_t = (state.limit[there] - state.load[there]) * state.scale
+    before = np.maximum(-room_o, 0.0).sum() + np.maximum(-room_t, 0.0).sum(axis=1)
+    after = np.zeros((len(pods), len(others)))
+    for k in range(leave.shape[1]):
+        change = leave[:, k][:, None] - come[:, k][None]
+        after += np.maximum(-room_o[k] - change, 0.0) + np.maximum(change - room_t[:, k][None], 0.0)
+    gain = before[None] - after
+    gain = np.where(_swappable(state, node, pods, others), gain, -1.0)
+    p, q = np.unravel_index(_largest(gain.ravel()), gain.shape)
+    return gain[p, q], pods[p], others[q]
+
+
+def _swappable(state: State, node: int, pods: IntArray, others: IntArray) -> BoolArray:
+    problem = state.problem
+    there = state.node[others]
+    out = problem.feasible[np.ix_(problem.pod_group[pods], problem.node_class[there])]
+    back = problem.feasible[problem.pod_group[others], problem.node_class[node]]
+    return np.asarray(out & back[None])
+
+
+def _apply(state: State, pod: int, target: int, other: int) -> bool:
+    """Move the pod (and `other` back, unless `AWAY`) if every rule holds afterwards; else leave all as it was."""
+    mark = state.mark()
+    source = state.take(pod)
+    if other != AWAY:
+        state.take(other)
+    for p, n in ((pod, target), (other, source)):
+        if p == AWAY:
+            continue
+        if not state.admits(p, np.array([n])).all():
+            state.rollback(mark)
+            return False
+        state.put(p, n)
+    if not state.rules_hold((pod,) if other == AWAY else (pod, other)):
+        state.rollback(mark)
+        return False
+    return True

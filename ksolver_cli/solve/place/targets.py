@@ -1,0 +1,157 @@
+"""From a relaxation to targets: integer node counts, the nodes to keep, and how many pods each class takes."""
+
+import numpy as np
+
+from ksolver_cli.solve.bound.cuts import strict_spread_rows, violated
+from ksolver_cli.solve.bound.highs import Ended
+from ksolver_cli.solve.bound.lower import Bounded
+from ksolver_cli.solve.bound.sparse import stack, with_twins
+from ksolver_cli.solve.problem import BoolArray, FloatArray, IntArray, Problem
+from ksolver_cli.solve.solution import Run
+
+NEAR = 1e-6
+
+
+class Guide:
+    """The bound's linear programme turned into a guide: the same basis, stricter spread rows, shrunk capacities.
+
+    Once made, the bounded relaxation behind it must not be used as a bound any more.
+    """
+
+    def __init__(self, bounded: Bounded, run: Run) -> None:
+        self.bounded, self.run = bounded, run
+        self.relaxation = bounded.relaxation
+        self.lp = bounded.lp
+        bounded.spare = stack(bounded.spare, strict_spread_rows(self.relaxation))
+        self.shrink = 0.0
+        upper = self.relaxation.upper.copy()
+        upper[self.relaxation.first_gone :] = 0.0
+        self._box = (self.relaxation.lower, upper)
+
+    def set_shrink(self, share: float) -> None:
+        """Take this share off every capacity."""
+        if share == self.shrink:
+            return
+        self.shrink = share
+        capacity = np.floor(self.relaxation.problem.class_capacity * (1 - share))
+        for c, k in zip(*np.nonzero(self.relaxation.capacity_row >= 0), strict=True):
+            self.lp.set_coefficient(int(self.relaxation.capacity_row[c, k]), int(c), -float(capacity[c, k]))
+
+    def solve(self, rounds: int = 12) -> bool:
+        """Solve as things are set, adding broken rows at most so many times; whether there is a solution."""
+        bounded = self.bounded
+        bounded.point = self.lp.solve(self.run.limits.seconds)
+        for _ in range(rounds):
+            if bounded.point.ended is not Ended.OPTIMAL or not bounded.separate(bounded.point.x):
+                break
+            bounded.point = self.lp.solve(self.run.limits.seconds)
+        return bounded.point.ended is Ended.OPTIMAL
+
+    def solve_with_twins(self, twins: IntArray) -> FloatArray | None:
+        """Solve with twin columns behind the relaxation's; each twin's value is added to its original."""
+        size, bounded = self.relaxation.num_columns, self.bounded
+        while True:
+            bounded.point = self.lp.solve(self.run.limits.seconds)
+            if bounded.point.ended is not Ended.OPTIMAL:
+                return None
+            x = bounded.point.x[:size].copy()
+            x[twins] += bounded.point.x[size:]
+            mask = violated(bounded.spare, x)
+            if not mask.any():
+                return x
+            found = bounded.spare.take(mask)
+            self.lp.add_rows(with_twins(found, twins, size))
+            bounded.rows, bounded.spare = stack(bounded.rows, found), bounded.spare.take(~mask)
+
+    def counts(self) -> FloatArray:
+        """[c] nodes kept in the last solution."""
+        return self.bounded.point.x[: self.relaxation.num_classes]
+
+    def set_counts(self, lower: FloatArray, upper: FloatArray) -> None:
+        """Bound the node counts."""
+        self.lp.set_bounds(np.arange(self.relaxation.num_classes), lower, upper)
+
+    def free_counts(self) -> None:
+        """Node counts as in the relaxation again."""
+        size = self.relaxation.num_classes
+        self.set_counts(self._box[0][:size], self._box[1][:size])
+
+
+def dive(guide: Guide) -> IntArray | None:
+    """[c] integer node counts: fix half of the fractional counts a round, nearest to an integer first, re-solve warm.
+
+    None where the relaxation (with its shrunk capacities) has no solution.
+    """
+    size = guide.relaxation.num_classes
+    lower, upper = guide.relaxation.lower[:size].copy(), guide.relaxation.upper[:size].copy()
+    guide.free_counts()
+    solved = guide.solve()
+    for _ in range(4 * size):
+        if not solved:
+            return None
+        y = guide.counts()
+        nearest = np.round(y)
+        distance = np.abs(y - nearest)
+        fractional = np.flatnonzero(distance > NEAR)
+        if not len(fractional):
+            return nearest.astype(np.int64)
+        order = fractional[np.argsort(distance[fractional], kind="stable")]
+        chosen = order[: max(1, len(order) // 2)]
+        box = (lower.copy(), upper.copy())
+        lower[chosen] = upper[chosen] = nearest[chosen]
+        guide.set_counts(lower, upper)
+        solved = guide.solve()
+        if not solved:
+            lower, upper = box
+            lower[chosen] = np.ceil(y[chosen] - NEAR)
+            guide.set_counts(lower, upper)
+            solved = guide.solve()
+    return None
+
+
+def choose_nodes(problem: Problem, counts: IntArray) -> BoolArray:
+    """[n] the nodes to keep: of each class those that must stay, then those whose pods would be dearest to move."""
+    weight = np.zeros(problem.num_nodes)
+    bound = problem.pod_node >= 0
+    np.add.at(weight, problem.pod_node[bound], problem.pod_weight[bound])
+    kept = problem.must_keep.copy()
+    for c, nodes in enumerate(problem.class_nodes):
+        order = nodes[np.lexsort((nodes, -weight[nodes], ~problem.must_keep[nodes]))]
+        kept[order[: int(counts[c])]] = True
+    return kept
+
+
+def stay_targets(guide: Guide, kept: BoolArray) -> FloatArray | None:
+    """[lp group, c] pods per class on these nodes that let most pods stay where they are; None where they do not fit.
+
+    Each pair with pods on kept nodes gets a twin column that is free of cost up to their number.
+    """
+    relaxation, problem = guide.relaxation, guide.relaxation.problem
+    size = relaxation.num_classes
+    counts = np.bincount(problem.node_class[kept], minlength=size).astype(float)
+    stay = (problem.pod_node >= 0) & (relaxation.group_of[problem.pod_group] >= 0)
+    stay[stay] = kept[problem.pod_node[stay]]
+    here = np.zeros(relaxation.column_of.shape)
+    np.add.at(here, (relaxation.group_of[problem.pod_group[stay]], problem.node_class[problem.pod_node[stay]]), 1.0)
+    group, node_class = np.nonzero(here)
+    twins = relaxation.column_of[group, node_class]
+    cost = np.zeros(relaxation.num_columns)
+    cost[size : relaxation.first_gone] = 1e6
+    guide.set_counts(counts, counts)
+    guide.lp.set_cost(cost)
+    room = np.maximum(here[group, node_class] - relaxation.lower[twins], 0.0)
+    guide.lp.add_columns(np.zeros(len(twins)), room, twins, guide.bounded.rows)
+    x = guide.solve_with_twins(twins)
+    guide.lp.drop_columns(relaxation.num_columns)
+    guide.lp.set_cost(relaxation.cost)
+    return None if x is None else relaxation.x_matrix(x)
+
+
+def round_targets(x: FloatArray, demand: IntArray) -> IntArray:
+    """[lp group, c] integers with the same row sums (largest remainder, ties by class)."""
+    floor = np.floor(x + NEAR).astype(np.int64)
+    missing = demand - floor.sum(axis=1)
+    order = np.argsort(-(x - floor), axis=1, kind="stable")
+    rank = np.empty_like(order)
+    np.put_along_axis(rank, order, np.arange(x.shape[1])[None, :], axis=1)
+    return np.asarray(floor + (rank < missing[:, None]))
