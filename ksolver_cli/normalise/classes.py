@@ -73,7 +73,7 @@ def _daemon_spec(spec: PodSpec) -> Hashable:
 def _node_identity(node: Node, view: NodeView) -> Hashable:
     return (
         frozenset(node.allocatable.items()),
-        frozenset(node.taints),
+        node.taints,
         node.unschedulable,
         node.deleting,
         node.declared_features,

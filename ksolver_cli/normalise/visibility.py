@@ -7,6 +7,7 @@ from ksolver_cli.domain.cluster import Cluster
 from ksolver_cli.domain.labels import Labels, LabelSelector, NodeSelector, Operator, Requirement, label_keys
 from ksolver_cli.domain.node import Node
 from ksolver_cli.domain.pod import Pod, PodAffinityTerm, PodSpec, VolumeKind
+from ksolver_cli.normalise.device_view import node_devices
 
 HOSTNAME = "kubernetes.io/hostname"
 NODE_NAME_FIELD = "metadata.name"
@@ -111,6 +112,7 @@ def node_view(cluster: Cluster, pods: Iterable[Pod]) -> NodeView:
         for term in affinity_terms(pod.spec) if pod.is_daemon or pod.is_static else ():
             view.look_topology(term.topology_key)
     _look_storage(view, cluster, movers)
+    _look_devices(view, cluster)
     return view
 
 
@@ -143,9 +145,22 @@ def _look_storage(view: NodeView, cluster: Cluster, movers: Iterable[Pod]) -> No
         view.look_labels(capacity.topology)
 
 
+def _look_devices(view: NodeView, cluster: Cluster) -> None:
+    """Where devices that are not one node's can be used from, and where claims that have theirs are held."""
+    for found in cluster.devices.slices:
+        for reach in (found.reach, *(device.reach for device in found.devices)):
+            view.look_selector(reach.selector)
+    for claim in cluster.devices.claims.values():
+        if claim.allocation is not None and not claim.controller_uid:
+            view.look_selector(claim.allocation.nodes)
+
+
 def _extras(cluster: Cluster) -> Callable[[Node], Hashable]:
+    devices = node_devices(cluster.devices)
+
     def of(node: Node) -> Hashable:
         csi = cluster.storage.csi_nodes.get(node.name)
-        return None if csi is None else (csi.drivers, frozenset(csi.limits.items()), csi.migrated)
+        limits = None if csi is None else (csi.drivers, frozenset(csi.limits.items()), csi.migrated)
+        return limits, devices(node.name)
 
     return of
