@@ -1,0 +1,1 @@
+"""A model of GPU memory: physics of training and serving neural networks, in bytes per GPU."""

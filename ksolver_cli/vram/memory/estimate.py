@@ -1,0 +1,211 @@
+"""From hints to a number: which formula, what was assumed, what is missing, in words a person can check."""
+
+from dataclasses import dataclass, replace
+
+from ksolver_cli.domain.gpu_workload.hints import Hints
+from ksolver_cli.vram.memory.architecture import TRANSFORMERS, Architecture, from_hints, shaped
+from ksolver_cli.vram.memory.inference import DEFAULT_FRACTIONS, Served, Serving, serving_memory
+from ksolver_cli.vram.memory.models import known_model
+from ksolver_cli.vram.memory.parallel import Parallelism, parallelism
+from ksolver_cli.vram.memory.precision import (
+    DEFAULT_OPTIMIZER,
+    FP32,
+    Precision,
+    optimizer_state_bytes,
+    precision_named,
+    quantised_bytes,
+)
+from ksolver_cli.vram.memory.training import MIB, Components, Training, training_memory
+
+_TRAINERS = frozenset({"torchrun", "deepspeed", "accelerate", "megatron"})
+_SERVERS = frozenset({"vllm", "sglang", "tgi", "triton"})
+_SERVING_KINDS = frozenset(
+    {"Deployment", "StatefulSet", "ReplicaSet", "InferenceService", "RayService", "LeaderWorkerSet"}
+)
+_DEFAULT_SEQUENCE = 2_048
+_DEFAULT_RANK = 16
+_VLLM_SEQUENCES = 256
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where a workload runs: its kind, the GPUs of all its processes, and the card it will get, where known."""
+
+    kind: str = "Pod"
+    processes: int = 1
+    card_mib: int | None = None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Memory of the fullest GPU in MiB, the part that is unavoidable, and how it came about.
+
+    `elastic` engines take a fraction of whatever card they get: then `needed_mib` is what they cannot do without, and
+    `mib` what they will be seen to use.
+    """
+
+    mib: int
+    floor_mib: int
+    needed_mib: int
+    missing: tuple[str, ...]
+    explanation: str
+    elastic: bool = False
+
+
+def estimate(hints: Hints, setting: Setting) -> Estimate | None:
+    """Return what the memory model says; None where not even the number of parameters is known."""
+    known = known_model(hints.words.get("model"))
+    network = from_hints(hints, known)
+    if network is None:
+        return None
+    if hints.words.get("family"):
+        network = replace(network, family=hints.words["family"])
+    network = shaped(network)
+    asked = _Asked(hints, setting, network)
+    return asked.serving() if asked.serves() else asked.training()
+
+
+class _Asked:
+    """One question to the model; collects what had to be assumed on the way."""
+
+    def __init__(self, hints: Hints, setting: Setting, network: Architecture) -> None:
+        self.hints = hints
+        self.setting = setting
+        self.network = network
+        self.spread: Parallelism = parallelism(hints, setting.processes)
+        self.missing: list[str] = [f"{name} (guessed from the size)" for name in network.guessed]
+
+    def serves(self) -> bool:
+        mode, engine = self.hints.words.get("mode"), self.hints.words.get("engine")
+        if mode in {"training", "inference"}:
+            return mode == "inference"
+        if engine in _SERVERS or engine in _TRAINERS:
+            return engine in _SERVERS
+        if {"gpu_memory_utilization", "max_num_seqs"} & set(self.hints.numbers):
+            return True
+        return self.setting.kind in _SERVING_KINDS and not self._trains()
+
+    def _trains(self) -> bool:
+        return "optimizer" in self.hints.words or "gradient_accumulation_steps" in self.hints.numbers
+
+    def training(self) -> Estimate:
+        training = Training(
+            precision=self._precision(FP32),
+            state_bytes=self._state_bytes(),
+            batch=self._batch(),
+            sequence=self._sequence(),
+            parallelism=self.spread,
+            checkpointing=self._checkpointing(),
+            eager_attention=self.hints.words.get("attention") == "eager",
+            lora_rank=self._lora_rank(),
+            quantised_weight_bytes=quantised_bytes(self.hints.words.get("quantization")),
+        )
+        components = training_memory(self.network, training)
+        if components.activations is None:
+            self.missing.append("activations (no formula for this kind of network)")
+        mib = _mib(components.total)
+        how = f"training in {training.precision.name} with {self._optimizer()}"
+        return Estimate(mib, _mib(components.floor), mib, tuple(self.missing), self._words(how, components))
+
+    def serving(self) -> Estimate:
+        quantised = quantised_bytes(self.hints.words.get("quantization"))
+        half = precision_named("bf16")
+        precision = self._precision(half or FP32)
+        cache = 1.0 if "fp8" in self.hints.words.get("kv_cache_dtype", "") else precision.weight_bytes
+        serving = Serving(
+            weight_bytes=quantised or precision.weight_bytes,
+            cache_bytes=cache,
+            sequences=self.hints.count("max_num_seqs") or self.hints.count("batch_size") or self._default_sequences(),
+            sequence=self._sequence() or _DEFAULT_SEQUENCE,
+            parallelism=self.spread,
+            fraction=self._fraction(),
+        )
+        return self._served(serving, serving_memory(self.network, serving, self.setting.card_mib))
+
+    def _served(self, serving: Serving, served: Served) -> Estimate:
+        needed = _mib(served.needed.total)
+        words = self._words("serving", served.needed)
+        if serving.fraction is not None:
+            words += f"; the engine takes {serving.fraction:g} of whatever card it gets"
+            if served.taken_mib is None:
+                self.missing.append("card memory (the engine takes a fraction of it)")
+        mib = served.taken_mib or needed
+        floor = _mib(served.needed.weights)
+        return Estimate(mib, floor, needed, tuple(self.missing), words, elastic=serving.fraction is not None)
+
+    def _fraction(self) -> float | None:
+        stated = self.hints.number("gpu_memory_utilization")
+        if stated is not None and 0 < stated <= 1:
+            return stated
+        return DEFAULT_FRACTIONS.get(self.hints.words.get("engine", ""))
+
+    def _default_sequences(self) -> int:
+        if self.hints.words.get("engine") == "vllm":
+            return _VLLM_SEQUENCES
+        self.missing.append("batch_size")
+        return 1
+
+    def _precision(self, default: Precision) -> Precision:
+        found = precision_named(self.hints.words.get("precision"))
+        if found is None:
+            self.missing.append("precision")
+        return found or default
+
+    def _optimizer(self) -> str:
+        return self.hints.words.get("optimizer", DEFAULT_OPTIMIZER)
+
+    def _state_bytes(self) -> float:
+        stated = optimizer_state_bytes(self.hints.words.get("optimizer"))
+        if stated is None:
+            self.missing.append("optimizer")
+        return stated if stated is not None else optimizer_state_bytes(DEFAULT_OPTIMIZER) or 0.0
+
+    def _batch(self) -> int:
+        stated = self.hints.count("batch_size")
+        whole = self.hints.count("global_batch_size")
+        if stated is not None:
+            return stated
+        if whole is not None:
+            steps = self.hints.count("gradient_accumulation_steps") or 1
+            return max(1, -(-whole // (self.spread.data * steps)))
+        self.missing.append("batch_size")
+        return 1
+
+    def _sequence(self) -> int | None:
+        stated = self.hints.count("sequence_length") or self.network.sequence
+        if stated is None and self.network.family in TRANSFORMERS:
+            self.missing.append("sequence_length")
+            return _DEFAULT_SEQUENCE
+        return stated
+
+    def _checkpointing(self) -> str:
+        word = self.hints.words.get("checkpointing", "none").lower()
+        return word if word in {"full", "selective"} else "none"
+
+    def _lora_rank(self) -> int | None:
+        rank = self.hints.count("lora_rank")
+        if rank is None and self.hints.words.get("adapter") == "lora":
+            self.missing.append("lora_rank")
+            return _DEFAULT_RANK
+        return rank
+
+    def _words(self, how: str, parts: Components) -> str:
+        size = f"{self.network.parameters / 1e9:.3g} billion parameters"
+        shares = {
+            "weights": parts.weights,
+            "gradients": parts.gradients,
+            "optimizer": parts.optimizer,
+            "activations and cache": parts.activations or 0.0,
+            "overhead": parts.overhead,
+        }
+        listed = ", ".join(f"{name} {share / 2**30:.1f} GiB" for name, share in shares.items() if share)
+        spread = self.spread
+        degrees = {"data": spread.data, "tensor": spread.tensor, "pipeline": spread.pipeline, "ZeRO": spread.zero_stage}
+        apart = ", ".join(
+            f"{name} {degree}" for name, degree in degrees.items() if degree > 1 or (name == "ZeRO" and degree)
+        )
+        return f"{how}, {size}{f' over {apart}' if apart else ''}: {listed}"
+
+
+def _mib(count: float) -> int:
+    return -int(-count // MIB)
