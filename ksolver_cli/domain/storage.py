@@ -91,6 +91,8 @@ class PersistentVolume:
     handle: str = ""
     translated_affinity: NodeSelector | None = None
     """`node_affinity` as csi-translation-lib rewrites it, used on nodes where the in-tree plugin is migrated."""
+    fault: str = ""
+    """Why csi-translation-lib refuses the in-tree source, in its words; such a volume has no driver and no handle."""
     is_local: bool = False
     """On one node's own disk: `local` or `hostPath`."""
 

@@ -63,6 +63,7 @@ class Reason(StrEnum):
     VOLUME_CAPACITY = "volume-capacity"
     VOLUME_MISSING = "volume-missing"
     VOLUME_GONE = "volume-gone"
+    VOLUME_UNTRANSLATABLE = "volume-untranslatable"
     STORAGE_CLASS_MISSING = "storage-class-missing"
     VOLUME_ZONE = "volume-zone"
     SPREAD_SKEW = "spread-skew"

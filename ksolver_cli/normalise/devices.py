@@ -47,7 +47,7 @@ def normalise_devices(objects: Mapping[str, Iterable[Raw]], problems: Problems) 
 
 
 def read_slice(raw: Field) -> ResourceSlice:
-    """A ResourceSlice. Raises BadField."""
+    """A ResourceSlice. Raises FieldError."""
     spec = raw["spec"]
     pool = spec["pool"]
     return ResourceSlice(
@@ -141,7 +141,7 @@ def _taint(raw: Field) -> DeviceTaint:
 
 
 def read_claim(raw: Field) -> ResourceClaim:
-    """A ResourceClaim. Raises BadField."""
+    """A ResourceClaim. Raises FieldError."""
     metadata, status = raw["metadata"], raw["status"]
     requests, constraints = _wishes(raw["spec"])
     return ResourceClaim(
@@ -166,7 +166,7 @@ def _controller_uid(owners: Field) -> str:
 
 
 def read_template(raw: Field) -> ClaimTemplate:
-    """A ResourceClaimTemplate. Raises BadField."""
+    """A ResourceClaimTemplate. Raises FieldError."""
     metadata = raw["metadata"]
     requests, constraints = _wishes(raw["spec"]["spec"])
     return ClaimTemplate(metadata["namespace"].text("default"), metadata["name"].some_text(), requests, constraints)
@@ -236,7 +236,7 @@ def _allocated(raw: Field) -> AllocatedDevice:
 
 
 def read_class(raw: Field) -> DeviceClass:
-    """A DeviceClass. Raises BadField."""
+    """A DeviceClass. Raises FieldError."""
     return DeviceClass(
         name=raw["metadata"]["name"].some_text(),
         selectors=_selectors(raw["spec"]["selectors"]),
@@ -246,7 +246,7 @@ def read_class(raw: Field) -> DeviceClass:
 
 
 def read_taint_rule(raw: Field) -> TaintRule:
-    """A DeviceTaintRule. Raises BadField."""
+    """A DeviceTaintRule. Raises FieldError."""
     selector = raw["spec"]["deviceSelector"]
     return TaintRule(
         taint=_taint(raw["spec"]["taint"]),

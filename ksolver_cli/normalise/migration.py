@@ -46,31 +46,58 @@ _TOPOLOGY_KEYS: Mapping[str, str] = {
 def as_csi_volume(volume: PersistentVolume, spec: Field) -> PersistentVolume:
     """The volume with plugin, driver, handle and affinity of its in-tree source; unchanged when it has none.
 
-    An untranslatable id leaves the driver empty: such a volume is not counted. Raises BadField.
+    Raises FieldError.
     """
     for source, (plugin, field) in _SOURCES.items():
         if spec[source].absent:
             continue
-        handle = _handle(plugin, spec[source][field].text(), volume)
-        if not handle:
-            return replace(volume, plugin=plugin)
+        try:
+            handle = _handle(plugin, spec[source], spec[source][field].text(), volume)
+        except _UntranslatableError as error:
+            return replace(volume, plugin=plugin, fault=str(error))
         affinity = _translated(volume, _TOPOLOGY_KEYS[plugin]) if plugin in _TOPOLOGY_KEYS else volume.node_affinity
         return replace(volume, plugin=plugin, driver=CSI_DRIVERS[plugin], handle=handle, translated_affinity=affinity)
     return volume
 
 
-def _handle(plugin: str, disk: str, volume: PersistentVolume) -> str | None:
+class _UntranslatableError(Exception):
+    """The translation library refuses the source; the text is its own."""
+
+
+def _handle(plugin: str, source: Field, disk: str, volume: PersistentVolume) -> str:
     """The CSI volume handle; only equality of handles matters to the scheduler."""
-    if plugin == AWS_EBS:
-        return ebs_volume_id(disk)
-    return gce_volume_handle(disk, _gce_place(volume)) if plugin == GCE_PD else disk
+    if plugin == GCE_PD:
+        return gce_volume_handle(disk, _gce_place(volume))
+    kind = source["kind"].text("Managed") if plugin == AZURE_DISK else "Managed"
+    if kind.lower() != "managed":
+        raise _UntranslatableError(f"kind({kind}) is not supported in csi migration")
+    handle = ebs_volume_id(disk) if plugin == AWS_EBS else disk
+    if handle is None:
+        detail = f"Invalid format for AWS volume ({disk})"
+        raise _UntranslatableError(f"failed to translate Kubernetes ID to EBS Volume ID {detail}")
+    return handle
 
 
 def _gce_place(volume: PersistentVolume) -> str:
+    """Zone or region of a disk, from the volume's zone label; several zones make a regional disk."""
     zones = (volume.labels.get(BETA_ZONE) or volume.labels.get(ZONE, "")).split(_ZONES_DELIMITER)
-    if len(zones) > 1:
-        return "regions/" + zones[0].rpartition("-")[0]
-    return f"zones/{zones[0]}" if zones[0] else "zones/UNSPECIFIED"
+    if len(zones) == 1:
+        return f"zones/{zones[0] or 'UNSPECIFIED'}"
+    regions = set()
+    for zone in zones:
+        parts = zone.split("-")
+        if len(parts) != 3:
+            wanted = "{locale}-{region}-{zone}"
+            raise _UntranslatableError(
+                f"failed to get region from zones: zone in unexpected format, expected: {wanted}, got: {zone}"
+            )
+        regions.add("-".join(parts[:2]))
+    if len(regions) != 1:
+        found = " ".join(f"{region}:{{}}" for region in sorted(regions))
+        raise _UntranslatableError(
+            f"failed to get region from zones: multiple or no regions gotten from zones, got: map[{found}]"
+        )
+    return f"regions/{regions.pop()}"
 
 
 def _translated(volume: PersistentVolume, key: str) -> NodeSelector | None:

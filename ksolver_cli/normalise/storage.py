@@ -57,7 +57,7 @@ def _by_node(attachments: Iterable[Attachment | None]) -> dict[str, tuple[Attach
 
 
 def read_claim(raw: Field) -> VolumeClaim:
-    """A PersistentVolumeClaim. Raises BadField."""
+    """A PersistentVolumeClaim. Raises FieldError."""
     metadata, spec = raw["metadata"], raw["spec"]
     annotations = metadata["annotations"].text_map()
     requests = spec["resources"]["requests"].quantities()
@@ -88,7 +88,7 @@ def _controller_uid(owners: Field) -> str:
 
 
 def read_volume(raw: Field) -> PersistentVolume:
-    """A PersistentVolume; an in-tree source also as the CSI volume it is attached as. Raises BadField."""
+    """A PersistentVolume; an in-tree source also as the CSI volume it is attached as. Raises FieldError."""
     metadata, spec = raw["metadata"], raw["spec"]
     annotations, csi = metadata["annotations"].text_map(), spec["csi"]
     volume = PersistentVolume(
@@ -122,7 +122,7 @@ def _claim_ref(ref: Field) -> tuple[str, str, str] | None:
 
 
 def read_class(raw: Field) -> StorageClass:
-    """A StorageClass. Raises BadField."""
+    """A StorageClass. Raises FieldError."""
     return StorageClass(
         name=raw["metadata"]["name"].some_text(),
         provisioner=raw["provisioner"].text(),
@@ -139,7 +139,7 @@ def _topology_term(term: Field) -> tuple[Requirement, ...]:
 
 
 def read_csi_node(raw: Field) -> CsiNode:
-    """A CSINode. Raises BadField."""
+    """A CSINode. Raises FieldError."""
     drivers = raw["spec"]["drivers"].items()
     counts = {driver["name"].text(): driver["allocatable"]["count"].maybe_whole() for driver in drivers}
     migrated = raw["metadata"]["annotations"].text_map().get(_MIGRATED_PLUGINS, "")
@@ -152,7 +152,7 @@ def read_csi_node(raw: Field) -> CsiNode:
 
 
 def read_csi_driver(raw: Field) -> CsiDriver:
-    """A CSIDriver. Raises BadField."""
+    """A CSIDriver. Raises FieldError."""
     return CsiDriver(
         name=raw["metadata"]["name"].some_text(),
         storage_capacity=raw["spec"]["storageCapacity"].flag(),
@@ -161,7 +161,7 @@ def read_csi_driver(raw: Field) -> CsiDriver:
 
 
 def read_capacity(raw: Field) -> StorageCapacity:
-    """A CSIStorageCapacity; `maximumVolumeSize` is preferred over `capacity`. Raises BadField."""
+    """A CSIStorageCapacity; `maximumVolumeSize` is preferred over `capacity`. Raises FieldError."""
     limit = raw["capacity"] if raw["maximumVolumeSize"].absent else raw["maximumVolumeSize"]
     return StorageCapacity(
         storage_class=raw["storageClassName"].text(),
@@ -171,7 +171,7 @@ def read_capacity(raw: Field) -> StorageCapacity:
 
 
 def read_attachment(raw: Field) -> Attachment | None:
-    """A VolumeAttachment; None for one that names no attacher or no volume (inline specs). Raises BadField."""
+    """A VolumeAttachment; None for one that names no attacher or no volume (inline specs). Raises FieldError."""
     spec = raw["spec"]
     found = Attachment(spec["nodeName"].text(), spec["attacher"].text(), spec["source"]["persistentVolumeName"].text())
     return found if found.driver and found.volume else None

@@ -35,6 +35,7 @@ WORDS: dict[Reason, str] = {
     Reason.VOLUME_CAPACITY: "node(s) did not have enough free storage",
     Reason.VOLUME_MISSING: 'persistentvolume "{0}" not found',
     Reason.VOLUME_GONE: "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)",
+    Reason.VOLUME_UNTRANSLATABLE: "could not translate pv: {0}",
     Reason.STORAGE_CLASS_MISSING: 'storageclass.storage.k8s.io "{0}" not found',
     Reason.VOLUME_ZONE: "node(s) had no available volume zone",
     Reason.SPREAD_SKEW: "node(s) didn't match pod topology spread constraints",
@@ -62,7 +63,7 @@ CONFLICT = "pod affinity terms conflict"
 _BINDER = frozenset(
     {Reason.VOLUME_NODE_AFFINITY, Reason.VOLUME_BIND_CONFLICT, Reason.VOLUME_CAPACITY, Reason.VOLUME_GONE}
 )
-_FILTER_ERRORS = frozenset({Reason.RESOURCE_CLAIM_OTHER, Reason.CLAIM_NOT_OWNED})
+_FILTER_ERRORS = frozenset({Reason.RESOURCE_CLAIM_OTHER, Reason.CLAIM_NOT_OWNED, Reason.VOLUME_UNTRANSLATABLE})
 """Reasons that the scheduler meets as an error within Filter; it names the plugin before them."""
 
 

@@ -106,6 +106,7 @@ class Allocator:
         if found is None:
             raise AllocationError(f"{where}: could not retrieve device class {request.device_class}")
         if request.capacity and not self._gates.shared_capacity:
+            where = f"claim {self._claims[index].key}, request {name[0]}"
             raise AllocationError(f"{where}: has capacity requests, but the DRAConsumableCapacity feature is disabled")
         option = Option(index, name, request, found)
         if request.mode == "ExactCount":

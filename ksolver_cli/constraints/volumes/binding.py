@@ -46,10 +46,9 @@ class VolumeBinding:
                 return verdict
         claims = [state.cluster.storage.claims[use.key] for use in uses]
         waiting = [claim for claim in claims if not claim.is_bound]
-        for claim in waiting:
-            verdict = _waiting_verdict(claim, state.cluster)
-            if verdict is not None:
-                return verdict
+        refusals = [refusal for claim in waiting if (refusal := _waiting_verdict(claim, state.cluster)) is not None]
+        if refusals:
+            return min(refusals, key=_rank)
         if not uses:
             return None
         return _BindingCheck(state.cluster, tuple(claim for claim in claims if claim.is_bound), tuple(waiting))
@@ -86,6 +85,13 @@ def _waiting_verdict(claim: VolumeClaim, cluster: Cluster) -> Verdict | None:
     return None if found.waits and not claim.volume_name else immediate
 
 
+def _rank(verdict: Verdict) -> int:
+    """The scheduler sorts all claims before it looks at them: a fault comes first, then what is certain."""
+    if isinstance(verdict, Unknown):
+        return 2
+    return 0 if verdict.code is Code.ERROR else 1
+
+
 @dataclass(slots=True)
 class _Findings:
     """What was found on one node, in the order in which the scheduler words it."""
@@ -117,14 +123,16 @@ class _BindingCheck:
     def __call__(self, node: NodeState) -> Verdict | None:
         findings = _Findings()
         absent = self._check_bound(node.node, findings)
+        if isinstance(absent, Rejection):
+            return absent
         if self._waiting:
             self._check_waiting(node.node, findings)
         if absent is not None:
             findings.reject(Reason.VOLUME_GONE, absent)
         return findings.verdict()
 
-    def _check_bound(self, node: Node, findings: _Findings) -> ObjectRef | None:
-        """Note the first bound volume that does not reach the node; returns the one that does not exist."""
+    def _check_bound(self, node: Node, findings: _Findings) -> ObjectRef | Rejection | None:
+        """Note the first bound volume that does not reach the node; returns the one that does not exist, or a fault."""
         for claim in self._bound:
             volume = self._cluster.storage.volumes.get(claim.volume_name)
             source = ObjectRef("PersistentVolume", claim.volume_name)
@@ -132,16 +140,19 @@ class _BindingCheck:
                 return source
             if volume is None:
                 findings.unknown = Unknown(_FAMILY, VOLUMES, source)
-            elif not self._reaches(volume, node):
+                continue
+            translated = self._is_translated(volume, node)
+            if translated and volume.fault:
+                return Rejection(_FAMILY, Reason.VOLUME_UNTRANSLATABLE, (volume.fault,), Code.ERROR, source)
+            if not node_admitted(volume, node.labels, translated=translated):
                 findings.reject(Reason.VOLUME_NODE_AFFINITY, source)
                 return None
         return None
 
-    def _reaches(self, volume: PersistentVolume, node: Node) -> bool:
+    def _is_translated(self, volume: PersistentVolume, node: Node) -> bool:
         """In-tree volumes are translated only on nodes whose CSINode marks the plugin as migrated."""
         csi_node = self._cluster.storage.csi_nodes.get(node.name)
-        marked = csi_node is not None and volume.plugin in csi_node.migrated
-        return node_admitted(volume, node.labels, translated=marked and volume.plugin in MIGRATED_PLUGINS)
+        return volume.plugin in MIGRATED_PLUGINS and csi_node is not None and volume.plugin in csi_node.migrated
 
     def _check_waiting(self, node: Node, findings: _Findings) -> None:
         to_make = [claim for claim in self._waiting if claim.selected_node is not None]

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ksolver_cli.constraints.matching.selectors import node_matcher, pod_matcher
+from ksolver_cli.constraints.matching.selectors import pod_matcher, term_matcher
 from ksolver_cli.domain.cluster import Cluster
-from ksolver_cli.domain.labels import Labels, LabelSelector
+from ksolver_cli.domain.labels import Labels, LabelSelector, NodeSelectorTerm
 from ksolver_cli.domain.quantity import Quantity
 from ksolver_cli.domain.storage import NO_PROVISIONER, ZERO, PersistentVolume, StorageClass, VolumeClaim
 
@@ -30,10 +30,16 @@ NO_ROOM = Provisioning(roomy=False)
 def node_admitted(volume: PersistentVolume, labels: Labels, *, translated: bool = False) -> bool:
     """Whether the volume's node affinity holds on a node with these labels; none holds everywhere.
 
-    Fields are matched against a node without a name, as the scheduler does it.
+    The scheduler asks it of labels alone, and so passes over `matchFields`: a term that has nothing else always holds.
     """
     affinity = volume.translated_affinity if translated else volume.node_affinity
-    return affinity is None or node_matcher(affinity)(labels, "")
+    return affinity is None or any(_term_holds(term, labels) for term in affinity.terms)
+
+
+def _term_holds(term: NodeSelectorTerm, labels: Labels) -> bool:
+    if not term.expressions:
+        return bool(term.fields)
+    return term_matcher(NodeSelectorTerm(term.expressions))(labels, "")
 
 
 def unmatched(claims: Iterable[VolumeClaim], volumes: Sequence[PersistentVolume], labels: Labels) -> list[VolumeClaim]:

@@ -1,4 +1,4 @@
-"""Random clusters with devices: slices, partitions, shared capacity, taints, classes, claims, and pods that want them."""
+"""Random clusters with devices: partitions, shared capacity, taints, classes, claims, and pods that want them."""
 
 from random import Random
 from typing import Any
