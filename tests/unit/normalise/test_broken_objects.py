@@ -19,10 +19,9 @@ if not (CASES / "filter_cases.json").exists():
     pytest.skip("no real objects to break", allow_module_level=True)
 
 DEEP = json.loads("[" * 500 + "]" * 500)
-JUNK = st.sampled_from(
-    [None, True, False, 0, -1, 1.5, 10**30, float("nan"), float("inf"), "", "junk", "-5", "1e999", "1" * 5000, "\x00"]
-    + [[], {}, [None], [[]], [{}], [3], {"": None}, {"a": {}}, {"cpu": -1}, {1: 2}, DEEP, b"raw"]
-)
+SCALARS = (None, True, False, 0, -1, 1.5, 10**30, float("nan"), float("inf"), "", "junk", "-5", "1e999", "1" * 5000)
+CONTAINERS = ([], {}, [None], [[]], [{}], [3], {"": None}, {"a": {}}, {"cpu": -1}, {1: 2}, DEEP, b"raw")
+JUNK = st.sampled_from([*SCALARS, *CONTAINERS, "\x00"])
 
 
 @cache
