@@ -10,6 +10,8 @@ from ksolver_cli.normalise.fields import Field, FieldError, Raw
 from ksolver_cli.normalise.pods.requests import is_pod_level, read_amounts, read_resources
 
 Spec = dict[str, object]
+Limits = tuple[Raw, Raw]
+"""Default limits and default requests of a container, by resource."""
 
 _NODE_TROUBLE = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 _GRACE_SECONDS = 300
@@ -23,9 +25,10 @@ class Admission:
     """Fills in pod specs with what the cluster's own objects add to them."""
 
     runtime_classes: Mapping[str, Raw] = field(default_factory=dict)
-    limit_ranges: Mapping[str, tuple[Raw, ...]] = field(default_factory=dict)
-    """LimitRange objects by namespace."""
+    limit_ranges: Mapping[str, tuple[Limits, ...]] = field(default_factory=dict)
+    """What LimitRanges say of containers, by namespace."""
     default_priority_class: str = ""
+    priorities: Mapping[str, int] = field(default_factory=dict)
 
     def admit(self, spec: Field, labels: Mapping[str, str], namespace: str) -> Spec:
         """The spec as the API server would store it; the input is left as it is. Raises FieldError."""
@@ -61,19 +64,41 @@ class Admission:
 
 def admission_of(objects: Mapping[str, tuple[Raw, ...]]) -> Admission:
     """What a snapshot's RuntimeClasses, LimitRanges and PriorityClasses add; broken ones add nothing."""
-    limits: dict[str, list[Raw]] = {}
+    limits: dict[str, list[Limits]] = {}
     for raw in objects.get("limitranges", ()):
-        limits.setdefault(_text(raw, "namespace") or "default", []).append(raw)
-    defaults = [_text(raw, "name") for raw in objects.get("priorityclasses", ()) if _is_default(raw)]
+        limits.setdefault(_text(raw, "namespace") or "default", []).extend(_limits(raw))
+    classes = [(raw, _text(raw, "name")) for raw in objects.get("priorityclasses", ()) if isinstance(raw, dict)]
+    defaults = [name for raw, name in classes if raw.get("globalDefault") is True]
     return Admission(
-        runtime_classes={_text(raw, "name"): raw for raw in objects.get("runtimeclasses", ())},
+        runtime_classes={_text(raw, "name"): raw for raw in objects.get("runtimeclasses", ()) if _is_sound(raw)},
         limit_ranges={namespace: tuple(found) for namespace, found in limits.items()},
         default_priority_class=defaults[0] if defaults else "",
+        priorities={name: value for raw, name in classes if isinstance(value := raw.get("value"), int)},
     )
 
 
-def _is_default(raw: Raw) -> bool:
-    return isinstance(raw, dict) and raw.get("globalDefault") is True
+def _limits(raw: Raw) -> list[Limits]:
+    try:
+        items = [item for item in Field(raw)["spec"]["limits"].items() if item["type"].text() == "Container"]
+        found = [(item["default"], item["defaultRequest"]) for item in items]
+        return [(default.mapping(), request.mapping()) for default, request in found if _are_amounts(default, request)]
+    except FieldError:
+        return []
+
+
+def _are_amounts(*lists: Field) -> bool:
+    return all(amount.nanos >= 0 for found in lists for amount in found.quantities().values())
+
+
+def _is_sound(raw: Raw) -> bool:
+    """Whether what a RuntimeClass adds to pods can be read."""
+    try:
+        runtime = Field(raw)
+        runtime["overhead"]["podFixed"].quantities()
+        runtime["scheduling"]["nodeSelector"].text_map()
+        return all(toleration.mapping() for toleration in runtime["scheduling"]["tolerations"].items())
+    except FieldError:
+        return False
 
 
 def _text(raw: Raw, key: str) -> str:
@@ -83,7 +108,7 @@ def _text(raw: Raw, key: str) -> str:
         return ""
 
 
-def _container(container: Field, ranges: Iterable[Raw], host_network: bool) -> Spec:
+def _container(container: Field, ranges: Iterable[Limits], host_network: bool) -> Spec:
     """A container with requests taken from its limits, then from LimitRanges, and host ports where it has the host's
     network.
     """
@@ -91,10 +116,9 @@ def _container(container: Field, ranges: Iterable[Raw], host_network: bool) -> S
     resources: Spec = dict(container["resources"].mapping())
     limits, asked = container["resources"]["limits"].mapping(), container["resources"]["requests"].mapping()
     requests: Spec = {**limits, **asked}
-    for item in (item for raw in ranges for item in Field(raw)["spec"]["limits"].items()):
-        if item["type"].text() == "Container":
-            requests = {**item["defaultRequest"].mapping(), **requests}
-            limits = {**item["default"].mapping(), **limits}
+    for default_limits, default_requests in ranges:
+        requests = {**default_requests, **requests}
+        limits = {**default_limits, **limits}
     resources.update({key: value for key, value in (("requests", requests), ("limits", limits)) if value})
     made["resources"] = resources
     if host_network:

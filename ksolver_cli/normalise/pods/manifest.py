@@ -40,7 +40,7 @@ def normalise_pod(
     PriorityClasses), unless the manifest has a uid: then it was served by one. Raises FieldError, which names the field
     and what was expected there.
     """
-    found = objects or {}
+    admission = admission_of(objects or {})
     manifest = Field(raw)
     kind = manifest["kind"].text("Pod")
     pod = manifest
@@ -50,11 +50,13 @@ def normalise_pod(
     namespace = metadata["namespace"].text() or "default"
     labels = pod["metadata"]["labels"].text_map()
     served = bool(pod["metadata"]["uid"].text())
-    spec = pod["spec"].value if served else admission_of(found).admit(pod["spec"], labels, namespace)
+    spec = pod["spec"].value if served else admission.admit(pod["spec"], labels, namespace)
     name = metadata["name"].text() or metadata["generateName"].text() or "manifest"
     described = dict(pod["metadata"].mapping()) | {"name": name, "namespace": namespace}
     status = pod["status"].mapping() or {"phase": "Pending"}
-    made = PodReader(specs or Specs()).read(Field({"metadata": described, "spec": spec, "status": status}))
+    made = PodReader(specs or Specs(admission.priorities)).read(
+        Field({"metadata": described, "spec": spec, "status": status})
+    )
     return replace(made, spec=_as_daemon(made.spec)) if kind == "DaemonSet" else made
 
 
