@@ -46,6 +46,7 @@ class Slices:
         self._on_node: dict[str, list[ResourceSlice]] = {}
         self._anywhere: list[ResourceSlice] = []
         self._by_pool: dict[PoolId, list[ResourceSlice]] = {}
+        self._seen: dict[str, tuple[Pool, ...]] = {}
         for published in devices.slices:
             part = _tainted(published, devices) if gates.taint_rules and devices.taint_rules else published
             self._by_pool.setdefault((part.driver, part.pool), []).append(part)
@@ -56,6 +57,11 @@ class Slices:
 
     def pools(self, node: Node) -> tuple[Pool, ...]:
         """The pools with devices for the node, by driver and name; those that bind late come last."""
+        if node.name not in self._seen:
+            self._seen[node.name] = self._find(node)
+        return self._seen[node.name]
+
+    def _find(self, node: Node) -> tuple[Pool, ...]:
         found: dict[PoolId, list[ResourceSlice]] = {}
         for part in (*self._on_node.get(node.name, ()), *self._anywhere):
             if self._is_relevant(part, node):

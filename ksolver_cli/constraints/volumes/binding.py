@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from ksolver_cli.constraints.base import Check
+from ksolver_cli.constraints.matching.selectors import Test
 from ksolver_cli.constraints.state import NodeState, State
 from ksolver_cli.constraints.volumes.claims import (
     CLASSES,
@@ -16,7 +17,7 @@ from ksolver_cli.constraints.volumes.claims import (
 from ksolver_cli.constraints.volumes.matching import (
     POSSIBLE,
     Provisioning,
-    node_admitted,
+    affinity_test,
     provisioning,
     unmatched,
 )
@@ -117,6 +118,7 @@ class _BindingCheck:
         self._cluster = cluster
         self._bound = bound
         self._waiting = waiting
+        self._tests: dict[tuple[str, bool], Test | None] = {}
         classes = {claim.storage_class for claim in waiting}
         self._candidates = tuple(v for v in cluster.storage.volumes.values() if v.storage_class in classes)
 
@@ -144,10 +146,18 @@ class _BindingCheck:
             translated = self._is_translated(volume, node)
             if translated and volume.fault:
                 return Rejection(_FAMILY, Reason.VOLUME_UNTRANSLATABLE, (volume.fault,), Code.ERROR, source)
-            if not node_admitted(volume, node.labels, translated=translated):
+            if not self._reaches(volume, node, translated=translated):
                 findings.reject(Reason.VOLUME_NODE_AFFINITY, source)
                 return None
         return None
+
+    def _reaches(self, volume: PersistentVolume, node: Node, *, translated: bool) -> bool:
+        key = (volume.name, translated)
+        if key not in self._tests:
+            affinity = volume.translated_affinity if translated else volume.node_affinity
+            self._tests[key] = None if affinity is None else affinity_test(affinity)
+        test = self._tests[key]
+        return test is None or test(node.labels)
 
     def _is_translated(self, volume: PersistentVolume, node: Node) -> bool:
         """In-tree volumes are translated only on nodes whose CSINode marks the plugin as migrated."""

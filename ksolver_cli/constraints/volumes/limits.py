@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from ksolver_cli.constraints.base import Check
 from ksolver_cli.constraints.state import NodeState, State
@@ -46,25 +47,63 @@ class NodeVolumeLimits:
 
     family = _FAMILY
 
+    def __init__(self) -> None:
+        self._present: _Present | None = None
+
     def prepare(self, pod: Pod, state: State) -> Check | Verdict | None:
         """Nothing to say of a pod without claims and without in-tree disks; the rest depends on the node."""
         if not any(_is_countable(volume) for volume in pod.spec.volumes):
             return None
-        return _LimitCheck(pod, state.cluster)
+        if self._present is None or self._present.cluster is not state.cluster:
+            self._present = _Present(state.cluster)
+        return _LimitCheck(pod, self._present)
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """The volumes of the pods on a node, how many each driver has attached there, and what spoils the count."""
+
+    attached: Attached
+    counts: Counter[str]
+    fault: Rejection | None
+    blind: Unknown | None
+
+
+class _Present:
+    """What is attached to nodes, counted again only where the pods on a node have changed."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self._seen: dict[str, tuple[tuple[str, ...], _Counted]] = {}
+
+    def on(self, node: NodeState, csi_node: CsiNode) -> _Counted:
+        """The count of a node."""
+        pods, name = tuple(node.pods), node.node.name
+        if name not in self._seen or self._seen[name][0] != pods:
+            self._seen[name] = (pods, self._count(node, csi_node))
+        return self._seen[name][1]
+
+    def _count(self, node: NodeState, csi_node: CsiNode) -> _Counted:
+        attached, blind = attached_volumes(node.pods.values(), csi_node, self.cluster)
+        counts = Counter(attached.values())
+        counts.update(lingering_volumes(node.node.name, attached, self.cluster).values())
+        return _Counted(attached, counts, _stolen_claim(node.pods.values(), self.cluster), blind)
 
 
 class _LimitCheck:
-    def __init__(self, pod: Pod, cluster: Cluster) -> None:
+    def __init__(self, pod: Pod, present: _Present) -> None:
         self._pod = pod
-        self._cluster = cluster
-        self._refusal = _claims_refusal(pod, cluster)
+        self._present = present
+        self._cluster = present.cluster
+        self._refusal = _claims_refusal(pod, present.cluster)
+        self._new: dict[frozenset[str] | None, tuple[Attached, Unknown | None]] = {}
 
     def __call__(self, node: NodeState) -> Verdict | None:
         if self._refusal is not None:
             return self._refusal
         name = node.node.name
         csi_node = self._cluster.storage.csi_nodes.get(name)
-        new, blind = attached_volumes([self._pod], csi_node, self._cluster)
+        new, blind = self._added(csi_node)
         if csi_node is None and not self._cluster.knows(_CSI_NODES):
             return Unknown(_FAMILY, _CSI_NODES, ObjectRef("CSINode", name)) if new or blind else None
         if blind is not None:
@@ -72,6 +111,13 @@ class _LimitCheck:
         if not new:
             return None
         return self._driver_missing(new, csi_node) or self._over_limit(new, csi_node, node)
+
+    def _added(self, csi_node: CsiNode | None) -> tuple[Attached, Unknown | None]:
+        """What the pod would attach; that depends on the node only by which in-tree plugins are migrated there."""
+        key = None if csi_node is None else csi_node.migrated
+        if key not in self._new:
+            self._new[key] = attached_volumes([self._pod], csi_node, self._cluster)
+        return self._new[key]
 
     def _driver_missing(self, new: Attached, csi_node: CsiNode | None) -> Verdict | None:
         """Since 1.37 a driver may insist on being installed (CSIDriver.spec.preventPodSchedulingIfMissing)."""
@@ -89,27 +135,18 @@ class _LimitCheck:
     def _over_limit(self, new: Attached, csi_node: CsiNode | None, node: NodeState) -> Verdict | None:
         if csi_node is None or not csi_node.limits:
             return None
-        stranger = _stolen_claim(node.pods.values(), self._cluster)
-        if stranger is not None:
-            return stranger
-        present, blind = attached_volumes(node.pods.values(), csi_node, self._cluster)
-        counts = Counter(present.values())
-        lingering = _lingering(node.node.name, present, self._cluster)
-        counts.update(lingering.values())
-        added = Counter(driver for volume, driver in new.items() if volume not in present)
-        full = [
-            driver
-            for driver in added
-            if counts[driver] + added[driver] > csi_node.limits.get(driver, counts.total() + added.total())
-        ]
-        if full:
-            source = ObjectRef("CSINode", node.node.name, full[0])
-            return Rejection(_FAMILY, Reason.VOLUME_LIMIT, (full[0],), source=source)
-        if not any(driver in csi_node.limits for driver in added):
+        present = self._present.on(node, csi_node)
+        if present.fault is not None:
+            return present.fault
+        source = ObjectRef("CSINode", node.node.name)
+        added = Counter(driver for volume, driver in new.items() if volume not in present.attached)
+        limited = [driver for driver in added if driver in csi_node.limits]
+        for driver in limited:
+            if present.counts[driver] + added[driver] > csi_node.limits[driver]:
+                return Rejection(_FAMILY, Reason.VOLUME_LIMIT, (driver,), source=replace(source, detail=driver))
+        if not limited:
             return None
-        if blind is None and not self._cluster.knows(_ATTACHMENTS):
-            return Unknown(_FAMILY, _ATTACHMENTS, ObjectRef("CSINode", node.node.name))
-        return blind
+        return present.blind if self._cluster.knows(_ATTACHMENTS) else Unknown(_FAMILY, _ATTACHMENTS, source)
 
 
 def _is_countable(volume: Volume) -> bool:
@@ -211,7 +248,7 @@ def _is_migrated(plugin: str, csi_node: CsiNode | None, cluster: Cluster) -> boo
     return plugin != PORTWORX or cluster.kubernetes_version >= (1, 36) or plugin in csi_node.migrated
 
 
-def _lingering(node: str, present: Attached, cluster: Cluster) -> Attached:
+def lingering_volumes(node: str, present: Attached, cluster: Cluster) -> Attached:
     """Volumes still attached to the node that no pod there uses."""
     found: Attached = {}
     for attachment in cluster.storage.attachments.get(node, ()):

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from ksolver_cli.constraints.matching.selectors import pod_matcher, term_matcher
+from ksolver_cli.constraints.matching.selectors import Test, pod_matcher, term_matcher
 from ksolver_cli.domain.cluster import Cluster
-from ksolver_cli.domain.labels import Labels, LabelSelector, NodeSelectorTerm
+from ksolver_cli.domain.labels import Labels, LabelSelector, NodeSelector, NodeSelectorTerm
 from ksolver_cli.domain.quantity import Quantity
 from ksolver_cli.domain.storage import NO_PROVISIONER, ZERO, PersistentVolume, StorageClass, VolumeClaim
 
@@ -28,18 +29,22 @@ NO_ROOM = Provisioning(roomy=False)
 
 
 def node_admitted(volume: PersistentVolume, labels: Labels, *, translated: bool = False) -> bool:
-    """Whether the volume's node affinity holds on a node with these labels; none holds everywhere.
+    """Whether the volume's node affinity holds on a node with these labels; none holds everywhere."""
+    affinity = volume.translated_affinity if translated else volume.node_affinity
+    return affinity is None or affinity_test(affinity)(labels)
+
+
+@lru_cache(maxsize=65536)
+def affinity_test(affinity: NodeSelector) -> Test:
+    """A test of node labels against a volume's node affinity.
 
     The scheduler asks it of labels alone, and so passes over `matchFields`: a term that has nothing else always holds.
     """
-    affinity = volume.translated_affinity if translated else volume.node_affinity
-    return affinity is None or any(_term_holds(term, labels) for term in affinity.terms)
-
-
-def _term_holds(term: NodeSelectorTerm, labels: Labels) -> bool:
-    if not term.expressions:
-        return bool(term.fields)
-    return term_matcher(NodeSelectorTerm(term.expressions))(labels, "")
+    terms = [term for term in affinity.terms if term.expressions]
+    if any(term.fields and not term.expressions for term in affinity.terms):
+        return lambda _: True
+    tests = [term_matcher(NodeSelectorTerm(term.expressions)) for term in terms]
+    return lambda labels: any(test(labels, "") for test in tests)
 
 
 def unmatched(claims: Iterable[VolumeClaim], volumes: Sequence[PersistentVolume], labels: Labels) -> list[VolumeClaim]:
