@@ -80,14 +80,15 @@ def admission_of(objects: Mapping[str, tuple[Raw, ...]]) -> Admission:
 def _limits(raw: Raw) -> list[Limits]:
     try:
         items = [item for item in Field(raw)["spec"]["limits"].items() if item["type"].text() == "Container"]
-        found = [(item["default"], item["defaultRequest"]) for item in items]
-        return [(default.mapping(), request.mapping()) for default, request in found if _are_amounts(default, request)]
+        return [(_amounts(item["default"]), _amounts(item["defaultRequest"])) for item in items]
     except FieldError:
         return []
 
 
-def _are_amounts(*lists: Field) -> bool:
-    return all(amount.nanos >= 0 for found in lists for amount in found.quantities().values())
+def _amounts(resources: Field) -> Raw:
+    """A resource list as it stands, once it has proved readable."""
+    resources.quantities()
+    return resources.mapping()
 
 
 def _is_sound(raw: Raw) -> bool:
