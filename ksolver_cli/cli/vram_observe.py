@@ -69,7 +69,7 @@ OutputOption = Annotated[Output, typer.Option("-o", "--output", help="How to pri
 JsonOption = Annotated[bool, typer.Option("--json", help="The same as -o json.")]
 
 
-def vram_observe(  # noqa: PLR0913 - one parameter an option
+def vram_observe(
     store: StoreOption,
     prometheus_url: UrlOption = None,
     prometheus_username: UsernameOption = None,

@@ -5,6 +5,9 @@ from collections.abc import Mapping
 from ksolver_cli.domain.gpu_workload.hints import Hints, billions_in_name, read_pairs, sniff
 from ksolver_cli.domain.gpu_workload.kept import kept_hints
 from ksolver_cli.domain.gpu_workload.raw import RawObject, annotations_of
+from ksolver_cli.vram.memory.estimate import SERVERS, TRAINERS
+from ksolver_cli.vram.memory.inference import DEFAULT_FRACTIONS
+from ksolver_cli.vram.memory.precision import optimizer_state_bytes, precision_named
 
 _PREFIX = "ksolver.dev/"
 _NAMES = (
@@ -37,3 +40,43 @@ def workload_hints(pod: RawObject, beside: Hints | None = None) -> Hints:
     """Return what is known about a pod's GPU container; `beside` is what other parts of the workload say (weakest)."""
     found = annotated(annotations_of(pod)).over(sniff(pod)).over(kept_hints(pod))
     return found.over(beside) if beside is not None else found
+
+
+def preallocates(hints: Hints) -> bool:
+    """Tell whether the engine takes a fraction of whatever card it gets, so that its use says nothing of its need."""
+    if "gpu_memory_utilization" in hints.numbers or hints.number("preallocates"):
+        return True
+    return hints.words.get("engine") in DEFAULT_FRACTIONS
+
+
+def as_numbers(hints: Hints) -> dict[str, float]:
+    """Return hints as the store keeps them: the numeric ones, and the words that can be said in numbers."""
+    found = dict(hints.numbers)
+    engine = hints.words.get("engine", "")
+    if engine in SERVERS | TRAINERS:
+        found["serving"] = float(engine in SERVERS)
+    if preallocates(hints):
+        found["preallocates"] = 1.0
+    precision = precision_named(hints.words.get("precision"))
+    if precision is not None:
+        found["precision_bits"] = 8.0 * precision.weight_bytes
+    states = optimizer_state_bytes(hints.words.get("optimizer"))
+    if states is not None:
+        found["optimizer_state_bytes"] = states
+    if hints.words.get("checkpointing") == "full":
+        found["full_checkpointing"] = 1.0
+    return found
+
+
+def from_numbers(numbers: Mapping[str, float]) -> Hints:
+    """Return hints of the store with the words its numbers stand for; the reverse of `as_numbers`."""
+    words: dict[str, str] = {}
+    if "serving" in numbers:
+        words["mode"] = "inference" if numbers["serving"] else "training"
+    if numbers.get("preallocates") and "gpu_memory_utilization" not in numbers:
+        words["engine"] = "vllm"
+    if "precision_bits" in numbers:
+        words["precision"] = "fp32" if numbers["precision_bits"] >= 32 else "bf16"
+    if numbers.get("full_checkpointing"):
+        words["checkpointing"] = "full"
+    return Hints(dict(numbers), words)

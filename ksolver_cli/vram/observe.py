@@ -12,7 +12,7 @@ from ksolver_cli.vram.dcgm import promql
 from ksolver_cli.vram.dcgm.devices import Device, PodUse, pods_of
 from ksolver_cli.vram.dcgm.reading import Asks, Reading, Window, read_devices
 from ksolver_cli.vram.dcgm.values import USED
-from ksolver_cli.vram.facts import workload_hints
+from ksolver_cli.vram.facts import as_numbers, workload_hints
 from ksolver_cli.vram.join.metadata import remembered
 from ksolver_cli.vram.join.pods import Joined, Unmatched, join, needing_memory
 from ksolver_cli.vram.join.sharing import shares_by_node, shares_by_spec
@@ -118,7 +118,7 @@ class _Run:
             capacity_mib=device.capacity_mib or self._capacity(device, node),
             samples=use.samples or None,
             oom=joined.oom,
-            hints=dict(workload_hints(joined.spec).numbers),
+            hints=as_numbers(workload_hints(joined.spec)),
         )
 
     def _own_share_of_the_name(self, joined: Joined) -> PodUse | None:

@@ -17,8 +17,10 @@ from ksolver_cli.vram.memory.precision import (
 )
 from ksolver_cli.vram.memory.training import MIB, Components, Training, training_memory
 
-_TRAINERS = frozenset({"torchrun", "deepspeed", "accelerate", "megatron"})
-_SERVERS = frozenset({"vllm", "sglang", "tgi", "triton"})
+TRAINERS = frozenset({"torchrun", "deepspeed", "accelerate", "megatron"})
+SERVERS = frozenset({"vllm", "sglang", "tgi", "triton"})
+"""Engines that serve, as the others here train."""
+
 _SERVING_KINDS = frozenset(
     {"Deployment", "StatefulSet", "ReplicaSet", "InferenceService", "RayService", "LeaderWorkerSet"}
 )
@@ -79,8 +81,8 @@ class _Asked:
         mode, engine = self.hints.words.get("mode"), self.hints.words.get("engine")
         if mode in {"training", "inference"}:
             return mode == "inference"
-        if engine in _SERVERS or engine in _TRAINERS:
-            return engine in _SERVERS
+        if engine in SERVERS or engine in TRAINERS:
+            return engine in SERVERS
         if {"gpu_memory_utilization", "max_num_seqs"} & set(self.hints.numbers):
             return True
         return self.setting.kind in _SERVING_KINDS and not self._trains()
@@ -156,6 +158,8 @@ class _Asked:
 
     def _state_bytes(self) -> float:
         stated = optimizer_state_bytes(self.hints.words.get("optimizer"))
+        if stated is None:
+            stated = self.hints.number("optimizer_state_bytes")
         if stated is None:
             self.missing.append("optimizer")
         return stated if stated is not None else optimizer_state_bytes(DEFAULT_OPTIMIZER) or 0.0
