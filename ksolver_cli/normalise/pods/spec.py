@@ -125,16 +125,39 @@ def _affinity_key(affinity: object) -> object:
 def _read(spec: Field, namespace: str, pod_name: str, priorities: Mapping[str, int]) -> SpecOf:
     """A spec without its required node affinity."""
     resources = requests.read_resources(spec)
-    main, init = spec["containers"].items(), spec["initContainers"].items()
-    containers = [*main, *init]
-    # Host ports count while a container keeps running: main containers and sidecars.
-    running = [*main, *(c for c in init if c["restartPolicy"].text() == "Always")]
-    own = spec["affinity"]
-    pods, anti = own["podAffinity"], own["podAntiAffinity"]
-    priority_class = spec["priorityClassName"].text()
-    made = PodSpec(
+    bare = PodSpec(
         requests=requests.bounded(resources.requests()),
         limits=requests.bounded(resources.limits()),
+        container_requests=_by_container(resources.containers),
+        extended_requests_by_container=_extended(resources.containers),
+        has_pod_level_resources=resources.has_pod_level,
+        volumes=volumes.read_volumes(spec, pod_name),
+        claims=volumes.read_claims(spec),
+        required_features=features.required_features(spec),
+    )
+    return SpecOf(
+        _with_settings(_with_rules(_with_containers(bare, spec), spec, namespace), spec, priorities), resources
+    )
+
+
+def _with_containers(made: PodSpec, spec: Field) -> PodSpec:
+    main, init = spec["containers"].items(), spec["initContainers"].items()
+    # Host ports count while a container keeps running: main containers and sidecars.
+    running = [*main, *(c for c in init if c["restartPolicy"].text() == "Always")]
+    return replace(
+        made,
+        host_ports=tuple(dict.fromkeys(port for c in running for port in affinity.host_ports(c))),
+        container_claims=tuple(claim for c in (*main, *init) for claim in volumes.container_claims(c)),
+        images=tuple(c["image"].text() for c in (*main, *init)),
+    )
+
+
+def _with_rules(made: PodSpec, spec: Field, namespace: str) -> PodSpec:
+    """What decides where the pod may and would rather run."""
+    own = spec["affinity"]
+    pods, anti = own["podAffinity"], own["podAntiAffinity"]
+    return replace(
+        made,
         node_selector=tuple(sorted(spec["nodeSelector"].text_map().items())),
         preferred_node_affinity=affinity.preferred_node_terms(own["nodeAffinity"]),
         affinity=affinity.required_terms(pods, namespace),
@@ -143,10 +166,13 @@ def _read(spec: Field, namespace: str, pod_name: str, priorities: Mapping[str, i
         preferred_anti_affinity=affinity.preferred_terms(anti, namespace),
         spread=tuple(affinity.spread_constraint(c) for c in spec["topologySpreadConstraints"].items()),
         tolerations=tuple(affinity.toleration(t) for t in spec["tolerations"].items()),
-        host_ports=tuple(dict.fromkeys(port for c in running for port in affinity.host_ports(c))),
-        volumes=volumes.read_volumes(spec, pod_name),
-        claims=volumes.read_claims(spec),
-        container_claims=tuple(claim for c in containers for claim in volumes.container_claims(c)),
+    )
+
+
+def _with_settings(made: PodSpec, spec: Field, priorities: Mapping[str, int]) -> PodSpec:
+    priority_class = spec["priorityClassName"].text()
+    return replace(
+        made,
         priority=spec["priority"].whole(_class_priority(priority_class, priorities)),
         priority_class=priority_class,
         preemption_policy=spec["preemptionPolicy"].text("PreemptLowerPriority"),
@@ -155,15 +181,9 @@ def _read(spec: Field, namespace: str, pod_name: str, priorities: Mapping[str, i
         runtime_class=spec["runtimeClassName"].text(),
         os_name=spec["os"]["name"].text(),
         host_network=spec["hostNetwork"].flag(),
-        images=tuple(c["image"].text() for c in containers),
         restart_policy=spec["restartPolicy"].text() or "Always",
         termination_grace_seconds=spec["terminationGracePeriodSeconds"].whole(30),
-        container_requests=_by_container(resources.containers),
-        required_features=features.required_features(spec),
-        extended_requests_by_container=_extended(resources.containers),
-        has_pod_level_resources=resources.has_pod_level,
     )
-    return SpecOf(made, resources)
 
 
 def _class_priority(name: str, priorities: Mapping[str, int]) -> int:
