@@ -1,5 +1,6 @@
 """Writes the sample clusters: `python -m tools.samples [FOLDER]`."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -19,6 +20,15 @@ KINDS_SEEN = (
 )
 
 
+DEMO_PAGE = """# The demo: a shop's production cluster
+
+Two years old, grown by copy and paste: six node groups on EKS, seventy services, spread and anti-affinity where somebody once had an
+outage, budgets that allow nothing, volumes in zones, a GPU corner, one pod that fits nowhere, and half of what is paid for unused.
+
+`ksolver analyze --demo` prints its report.
+"""
+
+
 def _write(world: World, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     objects = {kind: tuple(prune(kind, item) for item in world.objects.get(kind, [])) for kind in KINDS_SEEN.split()}
@@ -30,13 +40,35 @@ def _write(world: World, folder: Path) -> None:
     write_snapshot(snapshot, folder / "snapshot.json")
 
 
+def readme(title: str, text: str, headline: str) -> str:
+    """The page of a sample: its story, and the headline that its report must print."""
+    return f"# {title}\n\n{text}\n\nHeadline: {headline}\n"
+
+
+def headline(removed: int, monthly: str) -> str:
+    """What the drain plan does, in one line that a test reads back."""
+    return f"{removed} nodes go, ${monthly} a month." if removed else "no node can go."
+
+
+def _report(folder: Path) -> None:
+    """The text report as a file, wide as a pipe gets it."""
+    ksolver = Path(sys.executable).with_name("ksolver")
+    command = [str(ksolver), "analyze", str(folder / "snapshot.json"), "--out", str(folder / "report.txt")]
+    subprocess.run(command, check=True)
+
+
 def main(folder: Path) -> None:
     """Write every sample below the folder."""
     for story in STORIES:
         _write(story.build(), folder / story.folder)
+        page = readme(story.title, story.text, headline(story.nodes_removed, story.monthly))
+        (folder / story.folder / "README.md").write_text(page, encoding="utf-8")
     world = demo()
     place(world, SEED)
     _write(world, folder / "demo")
+    (folder / "demo" / "README.md").write_text(DEMO_PAGE, encoding="utf-8")
+    for sample in sorted(path for path in folder.iterdir() if path.is_dir()):
+        _report(sample)
 
 
 if __name__ == "__main__":
