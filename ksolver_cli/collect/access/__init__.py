@@ -1,0 +1,1 @@
+"""How to reach an API server: kubeconfig or service account, credentials, trust, proxies."""
