@@ -13,6 +13,7 @@ from ksolver_cli.domain.report.report import Report
 from ksolver_cli.explain.assemble import Answers, assemble
 from ksolver_cli.explain.money import objective
 from ksolver_cli.explain.potential import Solver, potential
+from ksolver_cli.explain.whatif import WhatIf, applied
 from ksolver_cli.normalise.classes import classify
 from ksolver_cli.normalise.cluster import normalise
 from ksolver_cli.plan.search import SearchOptions, search
@@ -30,6 +31,7 @@ class Request:
     pricing: PricingOptions = field(default_factory=PricingOptions)
     limits: Limits = field(default_factory=Limits)
     search: SearchOptions = field(default_factory=SearchOptions)
+    what_if: WhatIf = field(default_factory=WhatIf)
     complete: bool = False
     kubernetes_version: str | None = None
 
@@ -45,7 +47,8 @@ class Watch:
 def analyze(snapshot: Snapshot, request: Request, watch: Watch) -> Report:
     """The whole report. An interrupt ends the search with the best plan found so far, never without a report."""
     watch.progress("reading objects", 0.0)
-    cluster = normalise(snapshot, complete=request.complete, kubernetes_version=request.kubernetes_version)
+    seen = normalise(snapshot, complete=request.complete, kubernetes_version=request.kubernetes_version)
+    cluster = applied(seen, request.what_if)
     prices = price_nodes([pricing_facts(node) for node in cluster.nodes], request.user_prices, request.pricing)
     weights = objective(cluster, prices)
     classes = classify(cluster)
@@ -54,4 +57,5 @@ def analyze(snapshot: Snapshot, request: Request, watch: Watch) -> Report:
     solver = Solver(request.limits, watch.interrupted, lambda progress: watch.progress(progress.phase, 0.7))
     reachable = potential(cluster, classes, weights, found.plan, solver) if any(weights.values()) else None
     watch.progress("explaining", 0.9)
-    return assemble(Answers(cluster, classes, prices, weights, found, request.limits, reachable), __version__)
+    options = request.what_if.facts()
+    return assemble(Answers(cluster, classes, prices, weights, found, request.limits, reachable, options), __version__)

@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 
 from ksolver_cli.cli.common.exits import CommandError, Exit
@@ -12,6 +13,7 @@ from ksolver_cli.cli.common.progress import watching
 from ksolver_cli.cli.common.samples import sample
 from ksolver_cli.domain.plan import Limits
 from ksolver_cli.domain.report.report import Report
+from ksolver_cli.explain.whatif import WhatIf
 from ksolver_cli.pipeline import Request, analyze
 from ksolver_cli.plan.search import SearchOptions
 from ksolver_cli.render.console import PIPE_WIDTH, capture, console_for
@@ -58,14 +60,14 @@ class Showing:
     gates: tuple[str, ...]
 
 
-def run(asked: Asked, searching: Searching, showing: Showing) -> Exit:
+def run(asked: Asked, searching: Searching, showing: Showing, wanted: WhatIf) -> Exit:
     """Read, analyse, print; the exit code tells whether a gate tripped."""
     if showing.format not in FORMATS:
         raise CommandError(f"-o {showing.format}: no such format", f"formats are: {', '.join(FORMATS)}", Exit.USAGE)
     gates = parse_gates(showing.gates)
     snapshot = _snapshot(asked)
     with watching(searching.seconds) as watch:
-        report = analyze(snapshot, _request(asked, searching, snapshot), watch)
+        report = analyze(snapshot, replace(_request(asked, searching, snapshot), what_if=wanted), watch)
     _print(report, showing)
     trips = tripped(report, gates)
     if showing.strict_prices and report.prices.unpriced_nodes:
@@ -73,6 +75,29 @@ def run(asked: Asked, searching: Searching, showing: Showing) -> Exit:
     for line in trips:
         sys.stderr.write(f"ksolver: {line}\n")
     return Exit.GATE if trips else Exit.DONE
+
+
+def what_if(amounts: tuple[str, str, str], relax: tuple[bool, bool, bool]) -> WhatIf:
+    """The what-if options from the command line; raises CommandError for what is no share or ratio."""
+    cpu, memory, overcommit = amounts
+    ratio = _fraction("--overcommit", overcommit)
+    if ratio <= 0:
+        raise CommandError(f"--overcommit {overcommit}: not above 0", "give a ratio such as 1.2", Exit.USAGE)
+    return WhatIf(_share("--cpu-headroom", cpu), _share("--memory-headroom", memory), ratio, *relax)
+
+
+def _share(option: str, text: str) -> Fraction:
+    share = _fraction(option, text.removesuffix("%")) / 100
+    if not 0 <= share < 1:
+        raise CommandError(f"{option} {text}: not from 0 % to below 100 %", "give e.g. 15%", Exit.USAGE)
+    return share
+
+
+def _fraction(option: str, text: str) -> Fraction:
+    try:
+        return Fraction(text.strip())
+    except (ValueError, ZeroDivisionError) as error:
+        raise CommandError(f"{option} {text}: not a number", "give e.g. 15", Exit.USAGE) from error
 
 
 def _request(asked: Asked, searching: Searching, snapshot: Snapshot) -> Request:

@@ -23,6 +23,12 @@ def analyze(
     complete: o.Complete = False,
     kubernetes_version: o.KubernetesVersion = None,
     move_budget: o.MoveBudget = None,
+    cpu_headroom: o.CpuHeadroom = "0",
+    memory_headroom: o.MemoryHeadroom = "0",
+    overcommit: o.Overcommit = "1",
+    ignore_taints: o.IgnoreTaints = False,
+    relax_anti_affinity: o.RelaxAntiAffinity = False,
+    relax_affinity: o.RelaxAffinity = False,
     seed: o.Seed = 0,
     workers: o.Workers = 2,
     time_limit: o.TimeLimit = 300,
@@ -30,13 +36,14 @@ def analyze(
     fail_on: o.FailOn = None,
 ) -> None:
     """How much the cluster overpays, what stops it from paying less, and how to get there."""
-    from ksolver_cli.cli.analysis import Asked, Searching, Showing, run
+    from ksolver_cli.cli.analysis import Asked, Searching, Showing, run, what_if
 
     source = "demo" if demo else sample
     showing = Showing("json" if json else output, out, all_nodes, strict_prices, tuple(fail_on or ()))
     searching = Searching(move_budget, seed, workers, time_limit, effort)
     asked = Asked(tuple(snapshot or ()), source, complete, kubernetes_version, prices, region, spot_factor)
-    code = run(asked, searching, showing)
+    relax = (ignore_taints, relax_anti_affinity, relax_affinity)
+    code = run(asked, searching, showing, what_if((cpu_headroom, memory_headroom, overcommit), relax))
     if code is not Exit.DONE:
         sys.stdout.flush()
         raise typer.Exit(code)

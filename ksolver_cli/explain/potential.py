@@ -9,7 +9,7 @@ from ksolver_cli.constraints.rules.post import rules
 from ksolver_cli.domain.classes import Classes
 from ksolver_cli.domain.cluster import Cluster
 from ksolver_cli.domain.plan import DrainPlan, Limits, Proof
-from ksolver_cli.explain.relaxed import relaxed
+from ksolver_cli.explain.relaxed import EVERYTHING, without
 from ksolver_cli.normalise.classes import classify
 from ksolver_cli.solve.build import Model, Pins, build
 from ksolver_cli.solve.solution import Interrupted, OnProgress, Solution
@@ -58,7 +58,7 @@ def potential(cluster: Cluster, classes: Classes, weights: Weights, plan: DrainP
     ended |= {move.pod: move.target for move in plan.moves}
     strict = solver.run(cluster, classes, weights, ended)
     repack = _accepted(cluster, strict, weights, plan.cost_after_micros)
-    loose = relaxed(cluster)
+    loose = without(cluster, EVERYTHING)
     free = solver.run(loose, classify(loose), weights, strict.node_of)
     return Potential(repack, _accepted(loose, free, weights, repack.cost_micros), strict.moved)
 

@@ -1,15 +1,16 @@
-"""The cluster with every constraint dropped that a team could drop by editing a manifest.
+"""The cluster with constraints dropped that a team could drop by editing a manifest.
 
-What stays is physics and identity: resources, pod slots, host ports, volumes and where they live, devices, architecture
-and operating system, bare and static pods. The floor of the waterfall is what this cluster could cost.
+What is never dropped is physics and identity: resources, pod slots, host ports, volumes and where they live, devices,
+architecture and operating system, bare and static pods.
 """
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from ksolver_cli.constraints.eviction import DO_NOT_DISRUPT, SAFE_TO_EVICT, SCALE_DOWN_DISABLED
 from ksolver_cli.domain.cluster import Cluster
-from ksolver_cli.domain.labels import Labels, NodeSelector, NodeSelectorTerm, Requirement
-from ksolver_cli.domain.node import Node, Taint
+from ksolver_cli.domain.labels import Labels, NodeSelector, NodeSelectorTerm
+from ksolver_cli.domain.node import Node
 from ksolver_cli.domain.pod import Pod, PodSpec
 
 PLATFORM_KEYS = frozenset(
@@ -18,56 +19,76 @@ PLATFORM_KEYS = frozenset(
 """Node labels that say what a machine is able to run; a selector on them is no choice of a team."""
 
 _SYSTEM_TAINTS = "node.kubernetes.io/"
-_DROPPED_ANNOTATIONS = frozenset({DO_NOT_DISRUPT, SAFE_TO_EVICT, SCALE_DOWN_DISABLED})
+_DISRUPTION_MARKS = frozenset({DO_NOT_DISRUPT, SAFE_TO_EVICT, SCALE_DOWN_DISABLED})
 
 
-def relaxed(cluster: Cluster) -> Cluster:
-    """A copy without taints of the operators' own, selectors beyond the platform, affinities, spread, disruption
-    budgets and do-not-disrupt marks. Pods that shared a spec share one again.
-    """
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Which kinds of constraint are dropped, on every object."""
+
+    taints: bool = False
+    """Taints that people set; those of the node lifecycle (`node.kubernetes.io/…`) stay."""
+    node_affinity: bool = False
+    """Node selectors and required node affinity beyond the platform."""
+    pod_affinity: bool = False
+    anti_affinity: bool = False
+    spread: bool = False
+    disruption: bool = False
+    """Disruption budgets, do-not-disrupt and safe-to-evict marks."""
+
+
+EVERYTHING = Dropped(True, True, True, True, True, True)
+"""All that can be dropped: the floor of the waterfall is what this cluster could cost."""
+
+
+def without(cluster: Cluster, dropped: Dropped) -> Cluster:
+    """A copy without what is dropped. Pods that shared a spec share one again."""
     specs: dict[int, PodSpec] = {}
 
     def spec_of(spec: PodSpec) -> PodSpec:
         if id(spec) not in specs:
-            specs[id(spec)] = _relaxed_spec(spec)
+            specs[id(spec)] = _spec(spec, dropped)
         return specs[id(spec)]
 
-    pods = tuple(_relaxed_pod(pod, spec_of(pod.spec)) for pod in cluster.pods)
-    return replace(cluster, pods=pods, nodes=tuple(_relaxed_node(node) for node in cluster.nodes), budgets=())
+    return replace(
+        cluster,
+        pods=tuple(_pod(pod, dropped, spec_of) for pod in cluster.pods),
+        nodes=tuple(_node(node, dropped) for node in cluster.nodes),
+        budgets=() if dropped.disruption else cluster.budgets,
+    )
 
 
-def _relaxed_pod(pod: Pod, spec: PodSpec) -> Pod:
+def _pod(pod: Pod, dropped: Dropped, spec_of: Callable[[PodSpec], PodSpec]) -> Pod:
     if pod.is_daemon or pod.is_static:
         # They keep their node's name in their affinity, and go with it.
         return pod
-    return replace(pod, spec=spec, annotations=_without(pod.annotations))
+    return replace(pod, spec=spec_of(pod.spec), annotations=_marks(pod.annotations, dropped))
 
 
-def _relaxed_node(node: Node) -> Node:
-    taints = tuple(taint for taint in node.taints if _is_system(taint))
-    return replace(node, taints=taints, annotations=_without(node.annotations))
+def _node(node: Node, dropped: Dropped) -> Node:
+    taints = node.taints
+    if dropped.taints:
+        taints = tuple(taint for taint in taints if taint.key.startswith(_SYSTEM_TAINTS))
+    return replace(node, taints=taints, annotations=_marks(node.annotations, dropped))
 
 
-def _is_system(taint: Taint) -> bool:
-    return taint.key.startswith(_SYSTEM_TAINTS)
+def _marks(annotations: Labels, dropped: Dropped) -> Labels:
+    if not dropped.disruption:
+        return annotations
+    return {key: value for key, value in annotations.items() if key not in _DISRUPTION_MARKS}
 
 
-def _without(annotations: Labels) -> Labels:
-    return {key: value for key, value in annotations.items() if key not in _DROPPED_ANNOTATIONS}
-
-
-def _relaxed_spec(spec: PodSpec) -> PodSpec:
-    return replace(
-        spec,
-        node_selector=tuple((key, value) for key, value in spec.node_selector if key in PLATFORM_KEYS),
-        node_affinity=_platform_only(spec.node_affinity),
-        preferred_node_affinity=(),
-        affinity=(),
-        anti_affinity=(),
-        preferred_affinity=(),
-        preferred_anti_affinity=(),
-        spread=(),
-    )
+def _spec(spec: PodSpec, dropped: Dropped) -> PodSpec:
+    if dropped.node_affinity:
+        kept = tuple((key, value) for key, value in spec.node_selector if key in PLATFORM_KEYS)
+        spec = replace(spec, node_selector=kept, node_affinity=_platform_only(spec.node_affinity))
+    if dropped.pod_affinity:
+        spec = replace(spec, affinity=())
+    if dropped.anti_affinity:
+        spec = replace(spec, anti_affinity=())
+    if dropped.spread:
+        spec = replace(spec, spread=tuple(constraint for constraint in spec.spread if not constraint.hard))
+    return spec
 
 
 def _platform_only(affinity: NodeSelector | None) -> NodeSelector | None:
@@ -78,12 +99,8 @@ def _platform_only(affinity: NodeSelector | None) -> NodeSelector | None:
     for term in affinity.terms:
         if not term.expressions and not term.fields:
             continue
-        kept = tuple(requirement for requirement in term.expressions if _is_platform(requirement))
+        kept = tuple(requirement for requirement in term.expressions if requirement.key in PLATFORM_KEYS)
         if not kept:
             return None
         terms.append(NodeSelectorTerm(kept))
     return NodeSelector(tuple(terms)) if terms else affinity
-
-
-def _is_platform(requirement: Requirement) -> bool:
-    return requirement.key in PLATFORM_KEYS

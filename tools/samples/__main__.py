@@ -22,8 +22,9 @@ KINDS_SEEN = (
 
 DEMO_PAGE = """# The demo: a shop's production cluster
 
-Two years old, grown by copy and paste: six node groups on EKS, seventy services, spread and anti-affinity where somebody once had an
-outage, budgets that allow nothing, volumes in zones, a GPU corner, one pod that fits nowhere, and half of what is paid for unused.
+Two years old, grown by copy and paste: six node groups on EKS, seventy services, spread and anti-affinity where
+somebody once had an outage, budgets that allow nothing, volumes in zones, a GPU corner, one pod that fits nowhere, and
+half of what is paid for unused.
 
 `ksolver analyze --demo` prints its report.
 """

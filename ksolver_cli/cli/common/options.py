@@ -28,6 +28,14 @@ KubernetesVersion = Annotated[
 MoveBudget = Annotated[
     str | None, typer.Option(metavar="N|P%", help="Move at most this many pods, or this share of them.")
 ]
+CpuHeadroom = Annotated[str, typer.Option(metavar="P%", help="Share of allocatable CPU to keep free.")]
+MemoryHeadroom = Annotated[str, typer.Option(metavar="P%", help="Share of allocatable memory to keep free.")]
+Overcommit = Annotated[str, typer.Option(metavar="RATIO", help="Multiply allocatable CPU and memory.")]
+IgnoreTaints = Annotated[bool, typer.Option("--ignore-taints", help="As if no team had tainted a node.")]
+RelaxAntiAffinity = Annotated[bool, typer.Option("--relax-anti-affinity", help="Ignore required pod anti-affinity.")]
+RelaxAffinity = Annotated[
+    bool, typer.Option("--relax-affinity", help="Ignore required pod and node affinity and node selectors.")
+]
 Seed = Annotated[int, typer.Option(help="Seed of the search; same seed, same answer.")]
 Workers = Annotated[int, typer.Option(min=1, help="Solver threads.")]
 TimeLimit = Annotated[float, typer.Option(min=0, metavar="SECONDS", help="Stop the search after this long.")]
