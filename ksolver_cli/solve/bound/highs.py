@@ -1,5 +1,7 @@
 """A thin, typed door to HiGHS: linear programmes that grow rows and change bounds, solved warm by simplex."""
 
+import os
+import sys
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -39,11 +41,34 @@ class MipResult:
     x: FloatArray | None
 
 
+@dataclass(frozen=True, slots=True)
+class MipBudget:
+    """`nodes` is the work limit, `seconds` the guard, `gap` the relative gap that is good enough."""
+
+    nodes: int
+    seconds: float
+    gap: float = 1e-7
+
+
+def _silent_highs() -> Any:
+    """A HiGHS instance. Its constructor prints a banner to the process's stdout, which belongs to the result alone."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 1)
+        return highspy.Highs()  # type: ignore[no-untyped-call]  # the wheel has no types for it
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nowhere)
+
+
 class Lp:
     """One HiGHS instance. Rows are scaled by their largest coefficient, since bytes and slots share a matrix."""
 
     def __init__(self, cost: FloatArray, lower: FloatArray, upper: FloatArray, rows: Rows, seed: int = 0) -> None:
-        self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]  # the wheel has no types for it
+        self._highs: Any = _silent_highs()
         self._highs.silent()
         self._option("threads", 1)
         self._option("random_seed", seed)
@@ -141,16 +166,16 @@ class Lp:
         _, found, ray = self._highs.getDualRay()
         return np.asarray(ray) / np.concatenate(self._scales) if found else None
 
-    def solve_integer(self, integral: BoolArray, seconds: float, nodes: int, start: FloatArray | None) -> MipResult:
-        """Branch and bound with these columns integral; `nodes` is the work limit, `seconds` the guard."""
+    def solve_integer(self, integral: BoolArray, budget: MipBudget, start: FloatArray | None = None) -> MipResult:
+        """Branch and bound with these columns integral, from a start if given."""
         columns = np.flatnonzero(integral).astype(np.int32)
         kinds = np.full(len(columns), int(highspy.HighsVarType.kInteger), dtype=np.uint8)
         self._highs.changeColsIntegrality(len(columns), columns, kinds)
         self._option("solver", "choose")
-        self._option("mip_max_nodes", nodes)
-        self._option("mip_rel_gap", 1e-7)
+        self._option("mip_max_nodes", budget.nodes)
+        self._option("mip_rel_gap", budget.gap)
         self._option("mip_abs_gap", 1e-7)
-        self._option("time_limit", self._highs.getRunTime() + seconds)
+        self._option("time_limit", self._highs.getRunTime() + budget.seconds)
         if start is not None:
             solution = highspy.HighsSolution()
             solution.col_value = list(start)
