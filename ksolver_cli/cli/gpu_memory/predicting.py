@@ -1,0 +1,181 @@
+"""What `vram-predict` does once its options are read."""
+
+import json
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ksolver_cli.cli.common.exits import CommandError, Exit, one_line
+from ksolver_cli.cli.common.output import emit
+from ksolver_cli.domain.gpu_workload.fingerprint import fingerprint
+from ksolver_cli.domain.gpu_workload.hints import Hints, billions_in_name, read_pairs
+from ksolver_cli.vram import store as stores
+from ksolver_cli.vram.cards import GIB_IN_MIB, Cards
+from ksolver_cli.vram.manifests import Workload, read_workloads
+from ksolver_cli.vram.predict.calibrate import Calibration, calibrate
+from ksolver_cli.vram.predict.results import Prediction
+from ksolver_cli.vram.predict.targets import Targets, worth_predicting
+from ksolver_cli.vram.predict.tiers import Predictor
+
+log = logging.getLogger(__name__)
+
+_SCHEMA = "ksolver.vram-predict/1"
+_HEADINGS = ("WORKLOAD", "GPU MEMORY", "SOURCE", "CONFIDENCE", "HARD", "MISSING")
+
+Answers = list[tuple[Workload, Prediction]]
+
+
+@dataclass(frozen=True)
+class Typed:
+    """Facts about the model that were typed; they outrank everything found."""
+
+    model: str | None
+    model_parameters_billions: float | None
+    batch_size: int | None
+    sequence_length: int | None
+    precision: str | None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Everything else that was typed."""
+
+    source: str | None
+    filename: str | None
+    store: Path | None
+    hard_admit: bool
+    namespace: str | None
+    gpu_memory_gib: float | None
+    out: str | None
+
+
+def run(asked: Asked, typed: Typed, *, calibration: bool, as_json: bool) -> None:
+    """Predict or calibrate, and write the result; raises CommandError and SnapshotError."""
+    contents = _read_store(asked.store)
+    if calibration:
+        emit(_calibrated(calibrate(contents.observations), asked.store, as_json=as_json), asked.out)
+        return
+    answers = _predicted(asked, _hints(typed), contents)
+    emit(_json(answers) if as_json else _table(answers), asked.out)
+
+
+def _predicted(asked: Asked, typed: Hints, contents: stores.Contents) -> Answers:
+    path = _input(asked.source, asked.filename)
+    card_mib = _card_mib(asked.gpu_memory_gib)
+    cards = Cards.bundled()
+    found, nodes = read_workloads(path)
+    predictor = Predictor(contents.observations, largest_card_mib=cards.largest_mib, hard_admit=asked.hard_admit)
+    known = [predictor.knows(key.key) if (key := fingerprint(w.pod)) else False for w in found]
+    chosen = worth_predicting(found, known, cluster=bool(nodes))
+    if not chosen:
+        log.warning("no workload in %s asks for a GPU", one_line(path))
+    targets = Targets(cards, nodes, card_mib, typed)
+    wanted = [w for w in chosen if asked.namespace in {None, w.namespace}]
+    return [(workload, predictor.predict(targets.asked(workload))) for workload in wanted]
+
+
+def _input(source: str | None, filename: str | None) -> str:
+    given = [path for path in (source, filename) if path is not None]
+    if len(given) != 1:
+        raise CommandError(
+            "give one input to predict for" if given else "nothing to predict for",
+            "ksolver vram-predict FILE, with a snapshot, a kubectl list or a manifest; - is stdin",
+            Exit.USAGE,
+        )
+    return given[0]
+
+
+def _read_store(path: Path | None) -> stores.Contents:
+    if path is None:
+        return stores.Contents(())
+    if not path.exists():
+        raise CommandError(
+            f"{path}: no such store", "run ksolver vram-observe first, or leave --store out", Exit.SNAPSHOT
+        )
+    try:
+        contents = stores.read(path)
+    except stores.StoreError as error:
+        raise CommandError(str(error), "give --store a file that vram-observe wrote", Exit.SNAPSHOT) from error
+    for problem in contents.problems:
+        log.warning("%s, line %d: %s; passed over", path, problem.line, problem.reason)
+    return contents
+
+
+def _hints(typed: Typed) -> Hints:
+    values = asdict(typed)
+    for name, value in values.items():
+        if isinstance(value, int | float) and not value > 0:
+            option = f"--{name.replace('_', '-')}"
+            raise CommandError(f"{option} {value}: not above 0", f"give {option} a positive number", Exit.USAGE)
+    hints = read_pairs((name, str(value)) for name, value in values.items() if value is not None)
+    billions = billions_in_name(str(values["model"] or ""))
+    return hints.over(Hints({} if billions is None else {"model_parameters_billions": billions}))
+
+
+def _card_mib(gib: float | None) -> int | None:
+    if gib is None:
+        return None
+    if not 0 < gib < 10_000:
+        raise CommandError(f"--gpu-memory-gib {gib}: not a card's memory", "give e.g. 80", Exit.USAGE)
+    return int(gib * GIB_IN_MIB)
+
+
+def _record(workload: Workload, prediction: Prediction) -> dict[str, object]:
+    place = {
+        "kind": workload.kind,
+        "namespace": workload.namespace,
+        "name": workload.name,
+        "role": workload.role,
+        "replicas": workload.replicas,
+    }
+    return place | prediction.record()
+
+
+def _json(answers: Answers) -> str:
+    predictions = [_record(workload, prediction) for workload, prediction in answers]
+    return json.dumps({"schema": _SCHEMA, "predictions": predictions}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _table(answers: Answers) -> str:
+    rows = [_HEADINGS, *(_row(workload, prediction) for workload, prediction in answers)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADINGS))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    reasons = [f"{row[0]}: {one_line(answer.explanation)}" for row, (_, answer) in zip(rows[1:], answers, strict=True)]
+    return "\n".join([*lines, "", *reasons]) + "\n" if answers else "nothing to predict\n"
+
+
+def _row(workload: Workload, prediction: Prediction) -> tuple[str, ...]:
+    name = f"{workload.kind}/{workload.namespace}/{workload.name}" + (f" {workload.role}" if workload.role else "")
+    mib = prediction.vram_mib
+    memory = "unknown" if mib is None else f"{mib / GIB_IN_MIB:.1f} GiB ({mib} MiB)"
+    hard = "yes" if prediction.hard else "no"
+    missing = ", ".join(prediction.missing) or "-"
+    cells = (name, memory, prediction.source.value, prediction.confidence.value, hard, missing)
+    return tuple(one_line(cell) for cell in cells)
+
+
+def _calibrated(found: Calibration, store: Path | None, *, as_json: bool) -> str:
+    if store is None:
+        raise CommandError("--calibrate needs a store", "give --store FILE that vram-observe wrote", Exit.USAGE)
+    if as_json:
+        return json.dumps({"schema": "ksolver.vram-calibration/1", **found.record()}, indent=2) + "\n"
+    return "\n".join(_calibration_lines(found)) + "\n"
+
+
+def _calibration_lines(found: Calibration) -> Iterable[str]:
+    yield f"{found.rows} rows of {found.fingerprints} fingerprints; the model answers {found.predicted} of them"
+    if found.mae_mib is not None:
+        yield f"leave-one-fingerprint-out: mean error {found.mae_mib:.0f} MiB, 95 % below {found.p95_mib:.0f} MiB"
+        yield f"under-predicted: {100 * (found.under_rate or 0):.1f} % of rows"
+    else:
+        yield "leave-one-fingerprint-out: no row has hints enough for the memory model, so no error is known"
+    for use, justified, missing in (
+        ("advisory", found.advisory, found.advisory_missing),
+        ("hard", found.hard, found.hard_missing),
+    ):
+        yield f"{use} use: {_verdict(justified, missing)}"
+
+
+def _verdict(justified: bool, missing: Sequence[str]) -> str:
+    return "justified" if justified else "not justified; there are only " + ", ".join(missing)
