@@ -247,9 +247,9 @@ def read_class(raw: Field) -> DeviceClass:
 
 def read_taint_rule(raw: Field) -> TaintRule:
     """A DeviceTaintRule. Raises FieldError."""
-    selector = raw["spec"]["deviceSelector"]
+    selector, taint = raw["spec"]["deviceSelector"], raw["spec"]["taint"]
     return TaintRule(
-        taint=_taint(raw["spec"]["taint"]),
+        taint=DeviceTaint(taint["key"].some_text(), taint["value"].text(), taint["effect"].text()),
         driver=selector["driver"].text(),
         pool=selector["pool"].text(),
         device=selector["device"].text(),
