@@ -1,0 +1,1 @@
+"""The comparison with a scheduler as text, JSON and JUnit."""
