@@ -3,6 +3,7 @@
 import json
 
 from ksolver_cli.domain.gpu_workload.containers import asks_for_gpu
+from ksolver_cli.domain.gpu_workload.ended import OOM_ANNOTATION, out_of_memory
 from ksolver_cli.domain.gpu_workload.fingerprint import FINGERPRINT_ANNOTATION, fingerprint
 from ksolver_cli.domain.gpu_workload.hints import Hints, sniff
 from ksolver_cli.domain.gpu_workload.raw import RawObject, annotations_of, mapping
@@ -20,6 +21,7 @@ KEPT_ANNOTATIONS = (
     "ksolver.ai/vram-config",
     FINGERPRINT_ANNOTATION,
     HINTS_ANNOTATION,
+    OOM_ANNOTATION,
 )
 """Pod annotations the prediction reads; redaction keeps them."""
 
@@ -49,6 +51,9 @@ def kept_facts(pod: RawObject) -> dict[str, str]:
     words = {name: word for name, word in hints.words.items() if word.lower() in _VOCABULARY.get(name, ())}
     if hints.numbers or words:
         found[HINTS_ANNOTATION] = json.dumps({**hints.numbers, **words}, sort_keys=True, separators=(",", ":"))
+    if out_of_memory(pod):
+        # The message of a full card goes with the rest of the log; that it was one is kept.
+        found[OOM_ANNOTATION] = "true"
     return found
 
 

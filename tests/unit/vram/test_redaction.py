@@ -1,0 +1,64 @@
+"""A redacted snapshot carries what observation and prediction need, and no more."""
+
+import json
+from pathlib import Path
+
+from ksolver_cli.domain.gpu_workload.ended import out_of_memory
+from ksolver_cli.domain.gpu_workload.fingerprint import fingerprint
+from ksolver_cli.domain.gpu_workload.kept import KEPT_ANNOTATIONS, kept_hints
+from ksolver_cli.snapshot.prune import prune
+from ksolver_cli.snapshot.read import read_snapshot
+from tests.unit.vram.gpu_pods import gpu_pod, kube_list
+
+SECRETS = ("hunter2", "/private/model", "train.py", "CUDA out of memory")
+
+
+def secretive() -> dict[str, object]:
+    args = ("--batch-size", "8", "--token", "hunter2", "--model", "/private/model-13b", "--bf16")
+    pod = gpu_pod("p", args=args, annotations={"ksolver.dev/precision": "bf16", "other": "x"})
+    ended = {"terminated": {"reason": "Error", "exitCode": 1, "message": "RuntimeError: CUDA out of memory. Tried"}}
+    return {**pod, "status": {"phase": "Failed", "containerStatuses": [{"name": "main", "state": ended}]}}
+
+
+def test_fingerprint_hints_and_ending_survive_redaction_twice(tmp_path: Path) -> None:
+    whole = secretive()
+    once = prune("pods", whole)
+    twice = prune("pods", once)
+    assert once == twice
+    path = tmp_path / "pods.json"
+    path.write_text(json.dumps(kube_list(whole)))
+    (read,) = read_snapshot([path]).objects["pods"]
+    for kept in (once, dict(read)):
+        assert fingerprint(kept) == fingerprint(whole)
+        assert out_of_memory(kept) is out_of_memory(whole) is True
+        assert kept_hints(kept).numbers == {"batch_size": 8, "model_parameters_billions": 13}
+        assert not any(secret in json.dumps(kept) for secret in SECRETS)
+        assert "other" not in json.dumps(kept)
+
+
+def test_templates_of_gpu_workloads_keep_them_too() -> None:
+    whole = secretive()
+    template = {"metadata": whole["metadata"], "spec": whole["spec"]}
+    job = {"kind": "Job", "metadata": {"name": "j", "namespace": "ml"}, "spec": {"template": template}}
+    kept = prune("jobs", job)["spec"]["template"]
+    assert fingerprint(kept) == fingerprint(template)
+    assert kept["metadata"]["annotations"]["ksolver.dev/precision"] == "bf16"
+    assert set(kept["metadata"]["annotations"]) <= set(KEPT_ANNOTATIONS)
+    assert not any(secret in json.dumps(kept) for secret in SECRETS)
+
+
+def test_other_pods_gain_nothing() -> None:
+    plain = gpu_pod("p", resource="cpu")
+    assert "annotations" not in prune("pods", plain)["metadata"]
+
+
+def test_endings() -> None:
+    def ended(**terminated: object) -> dict[str, object]:
+        return {"status": {"containerStatuses": [{"lastState": {"terminated": terminated}}]}}
+
+    assert out_of_memory(ended(reason="OOMKilled", exitCode=137)) is True
+    assert out_of_memory(ended(reason="Error", exitCode=1, message="torch.OutOfMemoryError: x")) is True
+    assert out_of_memory(ended(reason="Completed", exitCode=0, message="CUDA out of memory")) is False
+    assert out_of_memory(ended(reason="Error", exitCode=1)) is False
+    assert out_of_memory({"status": {"containerStatuses": [{"state": {"waiting": {}}}]}}) is None
+    assert out_of_memory({}) is None
