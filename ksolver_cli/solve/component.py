@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ksolver_cli.solve.bound.highs import Ended
+from ksolver_cli.solve.bound.highs import Ended, MipBudget
 from ksolver_cli.solve.bound.lower import Bounded, class_mip, lower_bound
 from ksolver_cli.solve.place.check import faults
 from ksolver_cli.solve.place.improve import go_home, improve
@@ -85,7 +85,7 @@ class _Search:
         if problem.num_nodes > MIP_NODES and problem.num_classes > MIP_CLASSES:
             return None
         seconds = min(MIP_SECONDS * max(1.0, self.run.limits.effort), self.run.left())
-        x = class_mip(bounded, self.run, seconds, self.run.work(MIP_WORK))
+        x = class_mip(bounded, self.run, MipBudget(self.run.work(MIP_WORK), seconds))
         self.bound = bounded.bound
         self._tell("class plan")
         return None if x is None else np.round(x[: problem.num_classes]).astype(np.int64)

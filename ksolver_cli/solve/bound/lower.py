@@ -6,7 +6,7 @@ import numpy as np
 
 from ksolver_cli.solve.bound.certificate import certified_bound, lift
 from ksolver_cli.solve.bound.cuts import candidate_rows, violated
-from ksolver_cli.solve.bound.highs import Ended, Lp, LpResult
+from ksolver_cli.solve.bound.highs import Ended, Lp, LpResult, MipBudget
 from ksolver_cli.solve.bound.relaxation import Relaxation, relax
 from ksolver_cli.solve.bound.sparse import Rows, stack
 from ksolver_cli.solve.problem import FloatArray, Problem
@@ -133,13 +133,13 @@ def _certified_infeasible(bounded: Bounded, lower: FloatArray, upper: FloatArray
     return root if max(proofs) > 0 else -np.inf
 
 
-def class_mip(bounded: Bounded, run: Run, seconds: float, nodes: int) -> FloatArray | None:
+def class_mip(bounded: Bounded, run: Run, budget: MipBudget) -> FloatArray | None:
     """Branch and bound over integer node counts: lifts the bound; returns the best class plan found, if any."""
     relaxation = bounded.relaxation
     columns = np.arange(relaxation.num_columns)
     integral = (columns < relaxation.num_classes) | (columns >= relaxation.first_gone)
     lp = Lp(relaxation.cost, relaxation.lower, relaxation.upper, bounded.rows, run.limits.seed)
-    result = lp.solve_integer(integral, seconds, nodes, None)
+    result = lp.solve_integer(integral, budget)
     prices = relaxation.problem.price[relaxation.problem.price > 0]
     if np.isfinite(result.bound):
         safe = result.bound * (1 - MIP_TOLERANCE)

@@ -63,7 +63,7 @@ class Relaxation:
 
 def relax(problem: Problem) -> Relaxation:
     """Build the relaxation of a problem."""
-    group_of, count = _merge_groups(problem)
+    group_of, count = merge_groups(problem)
     real = group_of >= 0
     request = np.zeros((count, len(problem.resources)), dtype=np.int64)
     request[group_of[real]] = problem.request_floor[real]
@@ -113,7 +113,7 @@ def _per_class(problem: Problem, group_of: IntArray, count: int, mask: object) -
     return table
 
 
-def _merge_groups(problem: Problem) -> tuple[IntArray, int]:
+def merge_groups(problem: Problem) -> tuple[IntArray, int]:
     """Groups with equal request, feasibility and counting rules are one: the rows cannot tell them apart."""
     signature: list[list[int]] = [[] for _ in range(problem.num_groups)]
     for index, rule in enumerate(problem.rules):
