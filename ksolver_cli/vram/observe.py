@@ -10,6 +10,7 @@ from ksolver_cli.domain.gpu_workload.fingerprint import fingerprint
 from ksolver_cli.vram.cards import Cards, node_gpu_memory_mib
 from ksolver_cli.vram.dcgm import promql
 from ksolver_cli.vram.dcgm.devices import Device, PodUse, pods_of
+from ksolver_cli.vram.dcgm.labels import Scrapes
 from ksolver_cli.vram.dcgm.reading import Asks, Reading, Window, read_devices
 from ksolver_cli.vram.dcgm.values import USED
 from ksolver_cli.vram.facts import as_numbers, workload_hints
@@ -30,7 +31,6 @@ class Findings:
     rows: tuple[Observation, ...]
     unmatched: tuple[Unmatched, ...]
     reading: Reading
-    engine_only: bool = False
 
     @property
     def unattributed(self) -> list[Device]:
@@ -41,11 +41,11 @@ class Findings:
         """Return why there are no rows, in one line; None when there are some."""
         if self.rows:
             return None
-        if not self.reading.series:
-            return _NO_FRAMEBUFFER if self.engine_only else _NO_SERIES
         if self.unmatched:
             first = self.unmatched[0]
-            return f"none of {len(self.unmatched)} pods with GPU memory could be joined; {first.pod} {first.reason}"
+            return f"none of {len(self.unmatched)} pods with a GPU could be joined; {first.pod} {first.reason}"
+        if not self.reading.series:
+            return _NO_SERIES
         if any(device.uses for device in self.reading.devices):
             return "every pod's series is zero or DCGM's blank value: unknown, not a measurement"
         return _NO_PODS
@@ -53,7 +53,7 @@ class Findings:
 
 _NO_SERIES = f"Prometheus has no series of {' or '.join(USED)} in the window"
 _NO_FRAMEBUFFER = (
-    f"the exporter reports {_ENGINE} but no framebuffer metric (some drivers leave it out for MIG instances)"
+    f"has {_ENGINE} but no framebuffer metric (some drivers leave it out for MIG instances): its memory is unknown"
 )
 _NO_PODS = "no series names a workload: the exporter runs without Kubernetes mapping, or every card was idle"
 
@@ -75,7 +75,9 @@ def observe(ask: Asks, source: PodSpecSource, window: Window, cards: Cards, matc
             rows.append(row)
         else:
             unmatched.append(row)
-    return Findings(tuple(rows), tuple(unmatched), reading, not reading.series and run.engine_seen())
+    named = {name for device in reading.devices for name in (use.owner.name for use in device.uses.values())}
+    silent = [Unmatched(name, _NO_FRAMEBUFFER) for name in run.engine_owners() if name not in named]
+    return Findings(tuple(rows), (*unmatched, *silent), reading)
 
 
 @dataclass(frozen=True)
@@ -86,12 +88,16 @@ class _Run:
     cards: Cards
     matchers: tuple[str, ...]
 
-    def engine_seen(self) -> bool:
+    def engine_owners(self) -> list[str]:
+        """Pods whose engine activity is reported; where their memory is not, it is unknown."""
         query = promql.over("last_over_time", _ENGINE, self.window.seconds, self.matchers)
         try:
-            return bool(self.ask.query(query, self.window.end).series)
+            series = self.ask.query(query, self.window.end).series
         except PrometheusError:
-            return False
+            return []
+        scrapes = Scrapes.among(entry.labels for entry in series)
+        owners = (scrapes.tag(entry.labels).owner for entry in series)
+        return sorted({owner.name for owner in owners if owner is not None})
 
     def row(self, joined: Joined) -> Observation | Unmatched:
         print_ = fingerprint(joined.spec)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ksolver_cli.domain.gpu_workload.containers import asks_for_gpu, gpu_container
+from ksolver_cli.domain.gpu_workload.ended import out_of_memory
 from ksolver_cli.domain.gpu_workload.raw import RawObject, at, labels_of, text
 from ksolver_cli.vram.dcgm.devices import PodUse
-from ksolver_cli.domain.gpu_workload.ended import out_of_memory
 from ksolver_cli.vram.join.metadata import PodName, Remembered
 from ksolver_cli.vram.join.source import PodSpecSource, controller_of, frozen
 

@@ -205,6 +205,9 @@ def test_why_there_is_nothing() -> None:
     prometheus.add("DCGM_FI_PROF_GR_ENGINE_ACTIVE", exported("p", GPU_I_ID="7"), every_minute(0.5))
     assert "no framebuffer metric" in (run(prometheus).why_nothing() or "")
     prometheus.add(USED, {"UUID": "GPU-1", "gpu": "0"}, every_minute(12_000))
+    (silent,) = run(prometheus).unmatched
+    assert (silent.pod, "its memory is unknown" in silent.reason) == ("ml/p", True)
+    prometheus.stored.pop(0)
     findings = run(prometheus)
     assert "no series names a workload" in (findings.why_nothing() or "")
     assert [device.name for device in findings.unattributed] == ["GPU-1"]
