@@ -8,6 +8,7 @@ import pytest
 from ksolver_cli.domain.quantity import parse_quantity
 from ksolver_cli.normalise.fields import Field
 from ksolver_cli.normalise.pods import requests as rq
+from ksolver_cli.normalise.pods import resize
 from tests.paths import CASES, DATA
 
 if not (CASES / "podrequests_cases.json").exists():
@@ -21,7 +22,7 @@ def asked(pod: Field) -> rq.PodResources:
 
 
 def held(pod: Field) -> rq.PodResources:
-    return rq.bound(asked(pod), rq.read_held(pod["status"]), rq.is_resize_infeasible(pod["status"]))
+    return resize.bound(asked(pod), resize.read_reports(pod["status"]))
 
 
 WAYS: dict[str, Callable[[Field], rq.Amounts]] = {

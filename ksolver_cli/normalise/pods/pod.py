@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from ksolver_cli.domain.pod import Phase, Pod, Resources
 from ksolver_cli.normalise.fields import Field, condition_status, raw_key
-from ksolver_cli.normalise.pods import requests
+from ksolver_cli.normalise.pods import requests, resize
 from ksolver_cli.normalise.pods.owners import Owners
 from ksolver_cli.normalise.pods.spec import SpecOf, Specs
 
@@ -19,6 +19,8 @@ class PodReader:
 
     specs: Specs = field(default_factory=Specs)
     owners: Owners = field(default_factory=Owners)
+    version: tuple[int, int] = (1, 36)
+    """Kubernetes version by whose rule bound pods are counted."""
     _held: dict[tuple[int, bytes], Resources | None] = field(default_factory=dict)
 
     def read(self, raw: Field) -> Pod:
@@ -65,11 +67,9 @@ class PodReader:
             self._held[key] = self._compute_bound(read, status)
         return self._held[key]
 
-    @staticmethod
-    def _compute_bound(read: SpecOf, status: Field) -> Resources | None:
-        held = requests.read_held(status)
-        resized = requests.bound(read.resources, held, requests.is_resize_infeasible(status))
-        amounts = requests.bounded(resized.requests())
+    def _compute_bound(self, read: SpecOf, status: Field) -> Resources | None:
+        held = resize.held_requests(read.resources, resize.read_reports(status), self.version)
+        amounts = requests.bounded(held)
         return None if amounts == read.spec.requests else amounts
 
 
@@ -86,10 +86,10 @@ def _reports(status: Mapping[str, object]) -> list[object]:
         for key in ("containerStatuses", "initContainerStatuses")
         if isinstance(statuses := status.get(key), list)
         for c in statuses
-        if not isinstance(c, dict) or c.get("resources") is not None
+        if not isinstance(c, dict) or c.get("resources") is not None or c.get("allocatedResources") is not None
     ]
-    if status.get("resources") is not None:
-        parts.append([status["resources"], status.get("allocatedResources")])
+    if status.get("resources") is not None or status.get("allocatedResources") is not None:
+        parts.append([status.get("resources"), status.get("allocatedResources")])
     if parts and (conditions := status.get("conditions")) is not None:
         parts.append([c for c in conditions if _about_resize(c)] if isinstance(conditions, list) else conditions)
     return parts

@@ -1,12 +1,12 @@
 """Effective requests and limits of a pod, exactly as kube-scheduler counts them.
 
 Sums are kept in 10^-9 of a unit and rounded up once, per pod, as `MilliValue()` (cpu) and `Value()` (all else) do.
-Source: k8s.io/component-helpers/resource (PodRequests, PodLimits), KEP-753 (sidecars), KEP-1287 (in-place resize),
-KEP-2837 (pod-level resources).
+Source: k8s.io/component-helpers/resource (PodRequests, PodLimits), KEP-753 (sidecars), KEP-2837 (pod-level
+resources).
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ksolver_cli.domain.pod import Resources
 from ksolver_cli.domain.quantity import Quantity
@@ -59,19 +59,14 @@ class PodResources:
         return total
 
     @property
+    def has_pod_level_requests(self) -> bool:
+        """Whether the pod itself sets requests of a kind that counts."""
+        return bool(_pod_level(self.pod_requests))
+
+    @property
     def has_pod_level(self) -> bool:
         """Whether the pod itself sets requests or limits of a kind that counts."""
         return bool(_pod_level(self.pod_requests) or _pod_level(self.pod_limits))
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """What the kubelet says that a container, or the pod itself (`name` empty), has been given and holds."""
-
-    name: str
-    requests: Amounts
-    limits: Amounts = field(default_factory=dict)
-    allocated: Amounts = field(default_factory=dict)
 
 
 def aggregate(steps: Iterable[tuple[ContainerResources, Amounts]]) -> dict[str, int]:
@@ -84,44 +79,13 @@ def aggregate(steps: Iterable[tuple[ContainerResources, Amounts]]) -> dict[str, 
             _add(total, amounts)
         if container.is_sidecar:
             _add(sidecars, amounts)
-            _maximum(init, sidecars)
+            raise_to(init, sidecars)
         elif container.is_init:
             beside = dict(sidecars)
             _add(beside, amounts)
-            _maximum(init, beside)
-    _maximum(total, init)
+            raise_to(init, beside)
+    raise_to(total, init)
     return total
-
-
-def bound(resources: PodResources, held: Iterable[Held], infeasible: bool) -> PodResources:
-    """The same pod as it counts on its node, where a resize may be under way (KEP-1287; for whole pods KEP-5419).
-
-    A container or pod counts with the largest of what is asked, allocated and in force; an infeasible request is left
-    out. What no status reports counts as asked, and so do init steps.
-    """
-    by_name = {status.name: status for status in held}
-
-    def resized(container: ContainerResources) -> ContainerResources:
-        status = by_name.get(container.name)
-        if status is None or (container.is_init and not container.is_sidecar):
-            return container
-        return replace(
-            container,
-            requests=_in_force(container.requests, infeasible, status.requests, status.allocated),
-            limits=_in_force(container.limits, infeasible, status.limits),
-        )
-
-    result = replace(resources, containers=tuple(resized(container) for container in resources.containers))
-    own = by_name.get("")
-    if own is None:
-        return result
-    requests = _in_force(resources.pod_requests, infeasible, own.requests, own.allocated)
-    limits = _in_force(resources.pod_limits, infeasible, own.limits)
-    return replace(
-        result,
-        pod_requests={name: requests.get(name, 0) for name in resources.pod_requests},
-        pod_limits={name: limits.get(name, 0) for name in resources.pod_limits},
-    )
 
 
 def rounded(amounts: Amounts) -> Resources:
@@ -154,30 +118,6 @@ def read_resources(spec: Field) -> PodResources:
     )
 
 
-def read_held(status: Field) -> tuple[Held, ...]:
-    """What the kubelet reports of the resources of containers and of the pod; what has no report is left out."""
-    reports = [status] if not status["resources"].absent else []
-    for name in ("containerStatuses", "initContainerStatuses"):
-        reports.extend(container for container in status[name].items() if not container["resources"].absent)
-    return tuple(
-        Held(
-            name="" if report is status else report["name"].some_text(),
-            requests=read_amounts(report["resources"]["requests"]),
-            limits=read_amounts(report["resources"]["limits"]),
-            allocated=read_amounts(report["allocatedResources"]),
-        )
-        for report in reports
-    )
-
-
-def is_resize_infeasible(status: Field) -> bool:
-    """Whether the kubelet has said that the resize that is asked for can never be done on this node."""
-    for condition in status["conditions"].items():
-        if condition["type"].text() == "PodResizePending":
-            return condition["reason"].text() == "Infeasible"
-    return False
-
-
 def _container(container: Field, *, is_init: bool) -> ContainerResources:
     resources = container["resources"]
     return ContainerResources(
@@ -204,17 +144,11 @@ def _add(total: dict[str, int], amounts: Amounts) -> None:
         total[name] = total.get(name, 0) + nanos
 
 
-def _maximum(total: dict[str, int], amounts: Amounts) -> None:
+def raise_to(total: dict[str, int], amounts: Amounts) -> None:
+    """Raise each total to at least the amount; a resource that is only named counts as zero."""
     for name, nanos in amounts.items():
         if nanos >= total.get(name, 0):
             total[name] = nanos
-
-
-def _in_force(asked: Amounts, infeasible: bool, *reported: Amounts) -> Amounts:
-    total: dict[str, int] = {}
-    for choice in reported if infeasible else (asked, *reported):
-        _maximum(total, choice)
-    return total
 
 
 def _rounded(name: str, nanos: int) -> int:

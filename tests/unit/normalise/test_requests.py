@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ksolver_cli.domain.quantity import NANOS
-from ksolver_cli.normalise.pods.requests import ContainerResources, Held, PodResources, bound, bounded, rounded
+from ksolver_cli.normalise.pods.requests import ContainerResources, PodResources, bounded, rounded
+from ksolver_cli.normalise.pods.resize import Report, Reports, bound, held_requests
 
 NAMES = ("cpu", "memory", "nvidia.com/gpu")
 AMOUNTS = st.dictionaries(st.sampled_from(NAMES), st.integers(0, 5 * NANOS), max_size=3)
@@ -55,15 +56,16 @@ def test_pod_level_amounts_stand_for_the_containers_and_only_where_allowed(pod: 
 
 @given(pods(), st.data())
 def test_a_resize_never_counts_for_less_than_any_side_says(pod: PodResources, data: st.DataObject) -> None:
-    held = tuple(Held(c.name, data.draw(AMOUNTS), allocated=data.draw(AMOUNTS)) for c in pod.containers)
-    resized, asked = bound(pod, held, infeasible=False), pod.requests()
+    held = [Report(holds=True, requests=data.draw(AMOUNTS), allocated=data.draw(AMOUNTS)) for _ in pod.containers]
+    reports = {c.name: report for c, report in zip(pod.containers, held, strict=True)}
+    resized, asked = bound(pod, Reports(reports)), pod.requests()
     total = resized.requests()
     assert all(total[name] >= amount for name, amount in asked.items())
     for container, status in zip(resized.containers, held, strict=True):
         if container.is_sidecar or not container.is_init:
             assert all(container.requests[name] >= amount for name, amount in status.requests.items())
     # What can never be granted does not count: then only the kubelet's word does.
-    stuck = bound(pod, held, infeasible=True)
+    stuck = bound(pod, Reports(reports, infeasible=True))
     for container, status in zip(stuck.containers, held, strict=True):
         if container.is_sidecar or not container.is_init:
             both = Counter(status.requests) | Counter(status.allocated)
@@ -76,3 +78,26 @@ def test_rounding_is_up_and_bounded_sums_stay_in_64_bits(amounts: dict[str, int]
         unit = NANOS // 1000 if name == "cpu" else NANOS
         assert (whole - 1) * unit < amounts[name] <= whole * unit
         assert bounded(amounts)[name] == min(whole, 2**54)
+
+
+def resized_pod(**report: dict) -> tuple[PodResources, Reports]:
+    pod = PodResources((ContainerResources("a", {"cpu": 1}, {}), ContainerResources("b", {"cpu": 3}, {})))
+    return pod, Reports({name: Report(holds=True, **given) for name, given in report.items()})
+
+
+def test_since_1_37_the_largest_of_the_sums_counts_not_the_sum_of_the_largest() -> None:
+    pod, reports = resized_pod(a={"requests": {"cpu": 3}}, b={"requests": {"cpu": 1}})
+    assert held_requests(pod, reports, (1, 36)) == {"cpu": 6}
+    assert held_requests(pod, reports, (1, 37)) == {"cpu": 4}
+
+
+def test_since_1_37_an_allocation_counts_without_resources_in_force() -> None:
+    pod, _ = resized_pod()
+    reports = Reports({"a": Report(allocated={"cpu": 2})})
+    assert held_requests(pod, reports, (1, 36)) == {"cpu": 4}
+    assert held_requests(pod, reports, (1, 37)) == {"cpu": 5}
+
+
+@given(pods())
+def test_without_reports_every_version_counts_what_is_asked(pod: PodResources) -> None:
+    assert held_requests(pod, Reports(), (1, 36)) == held_requests(pod, Reports(), (1, 37)) == pod.requests()
