@@ -34,6 +34,9 @@ SnapshotOption = Annotated[
 ]
 KubeconfigOption = Annotated[Path | None, typer.Option(help="For the live API; in a pod its service account is used.")]
 ContextOption = Annotated[str | None, typer.Option(help="Context of the kubeconfig.")]
+NamespaceOption = Annotated[
+    list[str] | None, typer.Option("-n", "--namespace", help="Read pods of this namespace only; may be repeated.")
+]
 PruneOption = Annotated[str | None, typer.Option(help="Then drop rows older than this, such as 90d, and compact.")]
 PartialOption = Annotated[bool, typer.Option(help="Also write what a partial answer says.")]
 OutputOption = Annotated[Output, typer.Option("-o", "--output", help="How to print.")]
@@ -55,6 +58,7 @@ def vram_observe(
     snapshot: SnapshotOption = None,
     kubeconfig: KubeconfigOption = None,
     context: ContextOption = None,
+    namespace: NamespaceOption = None,
     prune: PruneOption = None,
     allow_partial: PartialOption = False,
     output: OutputOption = Output.TABLE,
@@ -77,5 +81,6 @@ def vram_observe(
         timeout=prometheus_timeout,
         labels=tuple(prometheus_label or ()),
     )
-    asked = Asked(store, server, Specs(snapshot, kubeconfig, context), window, end, prune, allow_partial)
+    specs = Specs(snapshot, kubeconfig, context, tuple(namespace or ()))
+    asked = Asked(store, server, specs, window, end, prune, allow_partial)
     run(asked, as_json=as_json or output is Output.JSON)

@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ksolver_cli.cli.common.exits import CommandError, Exit, one_line
+from ksolver_cli.collect.access.settings import Connection
+from ksolver_cli.collect.errors import CollectError
 from ksolver_cli.collect.prometheus import PrometheusClient
 from ksolver_cli.collect.prometheus_answer import PrometheusError
 from ksolver_cli.collect.prometheus_settings import PrometheusFlags, PrometheusSettings, SettingsError, settings_from
@@ -20,6 +22,7 @@ from ksolver_cli.vram import store as stores
 from ksolver_cli.vram.cards import Cards
 from ksolver_cli.vram.dcgm import promql
 from ksolver_cli.vram.dcgm.reading import Window
+from ksolver_cli.vram.join.live import live_source
 from ksolver_cli.vram.join.source import ObjectSource, PodSpecSource, read_objects
 from ksolver_cli.vram.observe import Findings, observe, shared_count
 
@@ -82,16 +85,17 @@ class Specs:
     snapshot: str | None
     kubeconfig: Path | None
     context: str | None
+    namespaces: tuple[str, ...] = ()
 
     def source(self) -> PodSpecSource:
         """Return the source; raises CommandError and SnapshotError."""
         if self.snapshot is not None:
             return ObjectSource(read_objects(self.snapshot))
-        raise CommandError(
-            "no pod specs to join the series to",
-            "give --snapshot FILE with `kubectl get pods,… -A -o json`",
-            Exit.USAGE,
-        )
+        kubeconfig = str(self.kubeconfig) if self.kubeconfig is not None else None
+        try:
+            return live_source(Connection(kubeconfig, self.context, self.namespaces))
+        except CollectError as error:
+            raise CommandError(error.what, error.hint, Exit.CLUSTER) from error
 
 
 @dataclass(frozen=True)
