@@ -232,9 +232,9 @@ class Allocator:
 
     def _take(self, option: Option, pool: Pool, candidate: Candidate, *, must: bool = False) -> Undo | None:
         """Give the device to the option; returns how to take it back, None when it cannot be had."""
-        if self._in_use(option, candidate) or self._is_tainted(option, candidate):
+        if self._in_use(option, candidate) or not self._counters_left(pool, candidate):
             return None
-        if not self._has_room(option, candidate) or not self._counters_left(pool, candidate):
+        if self._is_tainted(option, candidate):
             return None
         if not self._join(option, candidate):
             if must:
@@ -244,7 +244,15 @@ class Allocator:
                     f"{where}: cannot add device {device} because a claim constraint would not be satisfied"
                 )
             return None
+        if not self._has_room(option, candidate):
+            self._leave(option)
+            return None
         return self._record(option, pool, candidate)
+
+    def _leave(self, option: Option) -> None:
+        """Take the device that joined last out of the constraints of its claim."""
+        for constraint in reversed(self._constraints[option.claim]):
+            constraint.remove(option.name)
 
     def _is_tainted(self, option: Option, candidate: Candidate) -> bool:
         return self._gates.taints and any(
@@ -309,8 +317,7 @@ class Allocator:
         def undo() -> None:
             self._results[option.claim].pop()
             (self._sharing if shares else self._marked)[candidate.id].pop()
-            for constraint in reversed(self._constraints[option.claim]):
-                constraint.remove(option.name)
+            self._leave(option)
             if counts:
                 _spend(self._counters(pool), candidate, 1)
 

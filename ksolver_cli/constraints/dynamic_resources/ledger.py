@@ -104,3 +104,12 @@ def allocation_of(devices: Iterable[tuple[Candidate, AllocatedDevice]], node: No
         fields=tuple(dict.fromkeys(r for term in terms for r in term.fields)),
     )
     return Allocation(tuple(device for _, device in given), NodeSelector((merged,)) if terms else None)
+
+
+def released_by(pod: Pod, cluster: Cluster) -> tuple[str, ...]:
+    """The claims (`namespace/name`) whose allocation ends with the eviction of this pod: nobody else holds them."""
+    return tuple(
+        claim.key
+        for claim in cluster.devices.claims.values()
+        if claim.allocation is not None and pod.uid and set(claim.reserved_for) == {pod.uid}
+    )

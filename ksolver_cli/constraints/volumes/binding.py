@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 
 from ksolver_cli.constraints.base import Check
-from ksolver_cli.constraints.matching.selectors import Test
 from ksolver_cli.constraints.state import NodeState, State
 from ksolver_cli.constraints.volumes.claims import (
     CLASSES,
@@ -22,12 +21,14 @@ from ksolver_cli.constraints.volumes.matching import (
     unmatched,
 )
 from ksolver_cli.domain.cluster import Cluster
+from ksolver_cli.domain.labels import NodeSelector
 from ksolver_cli.domain.node import Node
 from ksolver_cli.domain.pod import Pod
 from ksolver_cli.domain.storage import MIGRATED_PLUGINS, PersistentVolume, VolumeClaim
 from ksolver_cli.domain.verdict import Code, Family, ObjectRef, Reason, Rejection, Unknown, Verdict
 
 _FAMILY = Family.VOLUME_BINDING
+_REMEMBERED = 256
 
 
 class VolumeBinding:
@@ -37,6 +38,9 @@ class VolumeBinding:
     """
 
     family = _FAMILY
+
+    def __init__(self) -> None:
+        self._reached: _Reached | None = None
 
     def prepare(self, pod: Pod, state: State) -> Check | Verdict | None:
         """A claim missing, lost, being deleted, not the pod's own, or immediate and unbound fails everywhere."""
@@ -52,7 +56,23 @@ class VolumeBinding:
             return min(refusals, key=_rank)
         if not uses:
             return None
-        return _BindingCheck(state.cluster, tuple(claim for claim in claims if claim.is_bound), tuple(waiting))
+        if self._reached is None or self._reached.cluster is not state.cluster:
+            self._reached = _Reached(state.cluster)
+        return _BindingCheck(self._reached, tuple(claim for claim in claims if claim.is_bound), tuple(waiting))
+
+
+class _Reached:
+    """Which nodes node affinities hold on, remembered: most volumes of a cluster share a few of them, one a zone."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self._by_affinity: dict[NodeSelector, dict[str, bool]] = {}
+
+    def nodes(self, affinity: NodeSelector) -> dict[str, bool]:
+        """What is known so far of an affinity, by node name, to be filled in."""
+        if len(self._by_affinity) >= _REMEMBERED:
+            self._by_affinity.clear()
+        return self._by_affinity.setdefault(affinity, {})
 
 
 def _claim_verdict(use: ClaimUse, pod: Pod, cluster: Cluster) -> Verdict | None:
@@ -114,15 +134,18 @@ class _Findings:
 
 
 class _BindingCheck:
-    def __init__(self, cluster: Cluster, bound: tuple[VolumeClaim, ...], waiting: tuple[VolumeClaim, ...]) -> None:
-        self._cluster = cluster
+    def __init__(self, reached: _Reached, bound: tuple[VolumeClaim, ...], waiting: tuple[VolumeClaim, ...]) -> None:
+        self._cluster = cluster = reached.cluster
+        self._reached = reached
         self._bound = bound
         self._waiting = waiting
-        self._tests: dict[tuple[str, bool], Test | None] = {}
+        self._known: dict[tuple[str, bool], dict[str, bool]] = {}
         classes = {claim.storage_class for claim in waiting}
         self._candidates = tuple(v for v in cluster.storage.volumes.values() if v.storage_class in classes)
 
     def __call__(self, node: NodeState) -> Verdict | None:
+        if not self._waiting and all(self._is_reached(claim, node.node) for claim in self._bound):
+            return None
         findings = _Findings()
         absent = self._check_bound(node.node, findings)
         if isinstance(absent, Rejection):
@@ -132,6 +155,14 @@ class _BindingCheck:
         if absent is not None:
             findings.reject(Reason.VOLUME_GONE, absent)
         return findings.verdict()
+
+    def _is_reached(self, claim: VolumeClaim, node: Node) -> bool:
+        """Whether there is nothing to say of a bound claim, the most frequent answer by far."""
+        volume = self._cluster.storage.volumes.get(claim.volume_name)
+        if volume is None:
+            return False
+        translated = self._is_translated(volume, node)
+        return not (translated and volume.fault) and self._reaches(volume, node, translated=translated)
 
     def _check_bound(self, node: Node, findings: _Findings) -> ObjectRef | Rejection | None:
         """Note the first bound volume that does not reach the node; returns the one that does not exist, or a fault."""
@@ -152,17 +183,23 @@ class _BindingCheck:
         return None
 
     def _reaches(self, volume: PersistentVolume, node: Node, *, translated: bool) -> bool:
+        affinity = volume.translated_affinity if translated else volume.node_affinity
+        if affinity is None:
+            return True
         key = (volume.name, translated)
-        if key not in self._tests:
-            affinity = volume.translated_affinity if translated else volume.node_affinity
-            self._tests[key] = None if affinity is None else affinity_test(affinity)
-        test = self._tests[key]
-        return test is None or test(node.labels)
+        if key not in self._known:
+            self._known[key] = self._reached.nodes(affinity)
+        known = self._known[key]
+        if node.name not in known:
+            known[node.name] = affinity_test(affinity)(node.labels)
+        return known[node.name]
 
     def _is_translated(self, volume: PersistentVolume, node: Node) -> bool:
         """In-tree volumes are translated only on nodes whose CSINode marks the plugin as migrated."""
+        if volume.plugin not in MIGRATED_PLUGINS:
+            return False
         csi_node = self._cluster.storage.csi_nodes.get(node.name)
-        return volume.plugin in MIGRATED_PLUGINS and csi_node is not None and volume.plugin in csi_node.migrated
+        return csi_node is not None and volume.plugin in csi_node.migrated
 
     def _check_waiting(self, node: Node, findings: _Findings) -> None:
         to_make = [claim for claim in self._waiting if claim.selected_node is not None]

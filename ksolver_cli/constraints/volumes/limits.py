@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ksolver_cli.constraints.base import Check
 from ksolver_cli.constraints.state import NodeState, State
@@ -61,7 +61,7 @@ class NodeVolumeLimits:
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """The volumes of the pods on a node, how many each driver has attached there, and what spoils the count."""
+    """Volumes of pods, how many each driver attaches on their node, and what spoils the count."""
 
     attached: Attached
     counts: Counter[str]
@@ -96,27 +96,28 @@ class _LimitCheck:
         self._present = present
         self._cluster = present.cluster
         self._refusal = _claims_refusal(pod, present.cluster)
-        self._new: dict[frozenset[str] | None, tuple[Attached, Unknown | None]] = {}
+        self._new: dict[frozenset[str] | None, _Counted] = {}
 
     def __call__(self, node: NodeState) -> Verdict | None:
         if self._refusal is not None:
             return self._refusal
         name = node.node.name
         csi_node = self._cluster.storage.csi_nodes.get(name)
-        new, blind = self._added(csi_node)
+        new = self._added(csi_node)
         if csi_node is None and not self._cluster.knows(_CSI_NODES):
-            return Unknown(_FAMILY, _CSI_NODES, ObjectRef("CSINode", name)) if new or blind else None
-        if blind is not None:
-            return blind if csi_node is not None and csi_node.limits else None
-        if not new:
+            return Unknown(_FAMILY, _CSI_NODES, ObjectRef("CSINode", name)) if new.attached or new.blind else None
+        if new.blind is not None:
+            return new.blind if csi_node is not None and csi_node.limits else None
+        if not new.attached:
             return None
-        return self._driver_missing(new, csi_node) or self._over_limit(new, csi_node, node)
+        return self._driver_missing(new.attached, csi_node) or self._over_limit(new, csi_node, node)
 
-    def _added(self, csi_node: CsiNode | None) -> tuple[Attached, Unknown | None]:
+    def _added(self, csi_node: CsiNode | None) -> _Counted:
         """What the pod would attach; that depends on the node only by which in-tree plugins are migrated there."""
         key = None if csi_node is None else csi_node.migrated
         if key not in self._new:
-            self._new[key] = attached_volumes([self._pod], csi_node, self._cluster)
+            attached, blind = attached_volumes([self._pod], csi_node, self._cluster)
+            self._new[key] = _Counted(attached, Counter(attached.values()), None, blind)
         return self._new[key]
 
     def _driver_missing(self, new: Attached, csi_node: CsiNode | None) -> Verdict | None:
@@ -132,21 +133,34 @@ class _LimitCheck:
                 return Unknown(_FAMILY, _DRIVERS, ObjectRef("CSIDriver", driver))
         return None
 
-    def _over_limit(self, new: Attached, csi_node: CsiNode | None, node: NodeState) -> Verdict | None:
+    def _over_limit(self, new: _Counted, csi_node: CsiNode | None, node: NodeState) -> Verdict | None:
         if csi_node is None or not csi_node.limits:
             return None
         present = self._present.on(node, csi_node)
         if present.fault is not None:
             return present.fault
-        source = ObjectRef("CSINode", node.node.name)
-        added = Counter(driver for volume, driver in new.items() if volume not in present.attached)
-        limited = [driver for driver in added if driver in csi_node.limits]
-        for driver in limited:
-            if present.counts[driver] + added[driver] > csi_node.limits[driver]:
-                return Rejection(_FAMILY, Reason.VOLUME_LIMIT, (driver,), source=replace(source, detail=driver))
-        if not limited:
-            return None
-        return present.blind if self._cluster.knows(_ATTACHMENTS) else Unknown(_FAMILY, _ATTACHMENTS, source)
+        is_added = False
+        for driver, asked in new.counts.items():
+            limit = csi_node.limits.get(driver)
+            if limit is None:
+                continue
+            if present.counts[driver] + asked > limit or not self._is_sure(present):
+                # Close to the limit it matters which of the volumes are there already.
+                asked = sum(d == driver for volume, d in new.attached.items() if volume not in present.attached)
+            is_added = is_added or asked > 0
+            if asked and present.counts[driver] + asked > limit:
+                return Rejection(_FAMILY, Reason.VOLUME_LIMIT, (driver,), source=_limit(node, driver))
+        return self._unsure(present, node) if is_added else None
+
+    def _is_sure(self, present: _Counted) -> bool:
+        return present.blind is None and self._cluster.knows(_ATTACHMENTS)
+
+    def _unsure(self, present: _Counted, node: NodeState) -> Unknown | None:
+        return present.blind if self._cluster.knows(_ATTACHMENTS) else Unknown(_FAMILY, _ATTACHMENTS, _limit(node))
+
+
+def _limit(node: NodeState, driver: str = "") -> ObjectRef:
+    return ObjectRef("CSINode", node.node.name, driver)
 
 
 def _is_countable(volume: Volume) -> bool:

@@ -53,6 +53,19 @@ def world(random: Random) -> Json:
     }
 
 
+def plain_world(random: Random) -> Json:
+    """A case without what 1.34 has only in name: distinct attributes, and all devices as an alternative."""
+    case = world(random)
+    for claim in case["resourceclaims"]:
+        devices = claim["spec"]["devices"]
+        for constraint in devices.get("constraints", ()):
+            if "distinctAttribute" in constraint:
+                constraint["matchAttribute"] = constraint.pop("distinctAttribute")
+        for option in (option for request in devices["requests"] for option in request.get("firstAvailable", ())):
+            option |= {"allocationMode": "ExactCount", "count": option.get("count", 1)}
+    return case
+
+
 def _chance(random: Random, share: float, value: Json) -> Json:
     return value if random.random() < share else {}
 
