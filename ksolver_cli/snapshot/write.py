@@ -1,34 +1,49 @@
-"""Writing a snapshot: one object a line, atomically, compressed by the file's name."""
+"""Writing a snapshot: one object a line, whole or not at all, compressed by the file's name."""
 
 import contextlib
 import gzip
 import io
-import os
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, cast
 
 import orjson
 import zstandard
 
-from ksolver_cli.snapshot.model import SCHEMA, Snapshot
+from ksolver_cli.snapshot.atomic import whole_file
+from ksolver_cli.snapshot.model import SCHEMA, RawObject, Snapshot
+from ksolver_cli.snapshot.publish import Document, Draft
+
+_LEVEL = 9
+
+
+Contents = Iterable[tuple[str, Iterable[RawObject]]]
 
 
 def encode(snapshot: Snapshot) -> Iterator[bytes]:
     """The file's bytes, piece by piece; the same snapshot gives the same bytes."""
-    header = {
+    return _encode(snapshot, ((plural, snapshot.objects[plural]) for plural in sorted(snapshot.objects)))
+
+
+def encode_document(document: Document) -> Iterator[bytes]:
+    """The bytes of a file whose objects are made while it is written."""
+    kinds = document.header.spool.kinds()
+    return _encode(document.header, ((plural, document.objects(plural)) for plural in kinds))
+
+
+def _encode(header: Snapshot | Draft, contents: Contents) -> Iterator[bytes]:
+    fields = {
         "schema": SCHEMA,
-        "cluster_name": snapshot.cluster_name,
-        "server_version": snapshot.server_version,
-        "collected_at": snapshot.collected_at,
-        "gaps": [{"kind": g.kind, "reason": g.reason, "object": g.object} for g in snapshot.gaps],
-        "extras": dict(snapshot.extras),
+        "cluster_name": header.cluster_name,
+        "server_version": header.server_version,
+        "collected_at": header.collected_at,
+        "gaps": [{"kind": g.kind, "reason": g.reason, "object": g.object} for g in header.gaps],
+        "extras": dict(header.extras),
     }
-    yield orjson.dumps(header, option=orjson.OPT_SORT_KEYS)[:-1] + b',"objects":{'
-    for position, plural in enumerate(sorted(snapshot.objects)):
+    yield orjson.dumps(fields, option=orjson.OPT_SORT_KEYS)[:-1] + b',"objects":{'
+    for position, (plural, items) in enumerate(contents):
         yield (b",\n" if position else b"\n") + orjson.dumps(plural) + b":["
-        for number, item in enumerate(snapshot.objects[plural]):
+        for number, item in enumerate(items):
             yield (b",\n" if number else b"\n") + orjson.dumps(item, option=orjson.OPT_SORT_KEYS)
         yield b"\n]"
     yield b"\n}}\n"
@@ -41,38 +56,35 @@ def _compressed(raw: IO[bytes], name: str) -> Iterator[IO[bytes]]:
         with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as stream:
             yield cast(IO[bytes], stream)
     elif name.endswith(".zst"):
-        with zstandard.ZstdCompressor(level=9).stream_writer(raw, closefd=False) as stream:
+        with zstandard.ZstdCompressor(level=_LEVEL).stream_writer(raw, closefd=False) as stream:
             yield stream
     else:
         yield raw
 
 
-def _write_all(stream: IO[bytes], snapshot: Snapshot) -> None:
-    for piece in encode(snapshot):
-        stream.write(piece)
+def write_pieces(pieces: Iterable[bytes], stream: IO[bytes], name: str = "") -> None:
+    """Write to an open stream, compressed as `name` says."""
+    with _compressed(stream, name) as packed:
+        for piece in pieces:
+            packed.write(piece)
+
+
+def write_file(pieces: Iterable[bytes], path: Path, *, replace: bool = True) -> None:
+    """Write a file that appears whole or not at all, readable by its owner alone.
+
+    Raises FileExistsError where there is one already and `replace` is off, else OSError as the system gives it.
+    """
+    with whole_file(path, replace=replace) as raw:
+        write_pieces(pieces, raw, path.name)
 
 
 def write_snapshot(snapshot: Snapshot, path: Path) -> None:
-    """Write to a temporary file beside `path`, flush it to disk, then rename: no reader ever sees half a file.
-
-    Raises OSError as the system gives it; the temporary file is removed then.
-    """
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as raw:
-            with _compressed(raw, path.name) as stream:
-                _write_all(stream, snapshot)
-            raw.flush()
-            os.fsync(raw.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    """Write a snapshot held in memory to a file; see `write_file`."""
+    write_file(encode(snapshot), path)
 
 
 def to_bytes(snapshot: Snapshot, name: str = "") -> bytes:
     """The whole file in memory, compressed as `name` says."""
     buffer = io.BytesIO()
-    with _compressed(buffer, name) as stream:
-        _write_all(stream, snapshot)
+    write_pieces(encode(snapshot), buffer, name)
     return buffer.getvalue()
