@@ -4,7 +4,7 @@ from ksolver_cli.constraints.base import Check
 from ksolver_cli.constraints.state import POD_SLOTS, NodeState, State
 from ksolver_cli.domain.cluster import Cluster
 from ksolver_cli.domain.pod import Pod, Resources
-from ksolver_cli.domain.verdict import Code, Family, ObjectRef, Reason, Rejection, Verdict
+from ksolver_cli.domain.verdict import Code, Family, ObjectRef, Reason, Rejection, Unknown, Verdict
 
 DELEGATED_SINCE = (1, 36)
 """Since this version extended resources may be served by device classes (DRAExtendedResource, KEP-5004)."""
@@ -18,7 +18,8 @@ class NodeResourcesFit:
 
     A request of zero fits an overcommitted node, a pod slot is always needed. Resources a node cannot hold even when
     empty make the rejection unresolvable. An extended resource that a device class serves is left to
-    DynamicResources on nodes that offer none of it themselves.
+    DynamicResources on nodes that offer none of it themselves. What is free beside a pod that could not be read is
+    not known.
     """
 
     family = Family.NODE_RESOURCES_FIT
@@ -27,6 +28,7 @@ class NodeResourcesFit:
         """Ready the pod's requests in the order in which the scheduler names what is short."""
         wanted = counted_requests(pod.spec.requests)
         delegated = delegated_resources(pod.spec.requests, state.cluster)
+        unreadable = state.cluster.unreadable_nodes
 
         def check(node: NodeState) -> Verdict | None:
             allocatable, requested = node.node.allocatable, node.requested
@@ -35,7 +37,10 @@ class NodeResourcesFit:
                 short = [name for name in short if name not in delegated or allocatable.get(name, 0) > 0]
             if requested[POD_SLOTS] + 1 > allocatable.get(POD_SLOTS, 0):
                 short.insert(0, POD_SLOTS)
-            return self._rejection(node, short, pod.spec.requests) if short else None
+            if short:
+                return self._rejection(node, short, pod.spec.requests)
+            name = node.node.name
+            return Unknown(self.family, "pods", ObjectRef("Node", name)) if name in unreadable else None
 
         return check
 

@@ -47,6 +47,8 @@ class Grid:
         self.columns = Columns([node.node for node in self._nodes])
         self.room = Room(self._nodes)
         self._cordoned = _flags([node.cordoned for node in self._nodes])
+        doubtful = self.state.cluster.unreadable_nodes if self._weighs_room() else frozenset[str]()
+        self._unreadable = _flags([name in doubtful for name in self.names])
         self._taints = Column("" if not node.taints else repr(node.taints) for node in self._nodes)
         self._taint_lists = {"" if not node.taints else repr(node.taints): node.taints for node in self._nodes}
         self._tolerated: dict[tuple[Toleration, ...], Mask] = {}
@@ -59,6 +61,9 @@ class Grid:
             Family.POD_TOPOLOGY_SPREAD: self._spread_out,
             Family.INTER_POD_AFFINITY: self._sociable,
         }
+
+    def _weighs_room(self) -> bool:
+        return any(rule.family is Family.NODE_RESOURCES_FIT for rule in self._rules)
 
     def add(self, pod: Pod, node_name: str) -> None:
         """Put the pod on the node, in the state and here."""
@@ -85,7 +90,7 @@ class Grid:
                 rest.append(rule)
             else:
                 passing &= mask
-        codes = np.where(passing, PASS, FAIL)
+        codes = np.where(passing, np.where(self._unreadable, UNKNOWN, PASS), FAIL)
         for rule in rest:
             self._ask(rule, pod, codes)
         return codes
