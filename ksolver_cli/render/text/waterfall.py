@@ -7,7 +7,7 @@ from rich.text import Text
 from ksolver_cli.domain.report.waterfall import Step, StepKind, Waterfall
 from ksolver_cli.render.amounts import monthly, percent
 
-_LABELS = {
+LABELS: dict[StepKind, str] = {
     StepKind.CONSOLIDATION: "Placement consolidation",
     StepKind.STEERING: "Steered repacking",
     StepKind.RIGHTSIZING: "Request rightsizing",
@@ -47,7 +47,7 @@ def render_waterfall(console: Console, waterfall: Waterfall, currency: str) -> N
     for step in waterfall.steps:
         bar = _bar(step.after_micros, step.before_micros, whole, width, "green" if step.saving else "dim")
         change = monthly(step.after_micros - step.before_micros, currency) if step.saving else "–"
-        table.add_row(_LABELS[step.kind], bar, change, _interval(step, currency))
+        table.add_row(LABELS[step.kind], bar, change, _interval(step, currency))
     floor = waterfall.floor_micros
     proven = f"never below {monthly(waterfall.bound_micros, currency)}"
     table.add_row("Floor", _bar(0, floor, whole, width, "cyan"), monthly(floor, currency), proven)
