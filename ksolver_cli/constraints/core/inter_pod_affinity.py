@@ -147,7 +147,8 @@ class _MatchesAll:
 def match_tally(terms: tuple[PodAffinityTerm, ...], state: State) -> Tally:
     """Placed pods that match all of the terms."""
     bounds = [term.namespaces for term in terms if term.namespace_selector is None]
-    return state.groups.tally(("affinity", terms), bounds[0] if bounds else None, _MatchesAll(terms, state.reach))
+    question = _MatchesAll(terms, state.reach)
+    return state.groups.tally(("affinity", terms), bounds[0] if bounds else None, terms[0].selector, question)
 
 
 def may_start_group(pod: Pod, tally: Tally, state: State) -> bool:

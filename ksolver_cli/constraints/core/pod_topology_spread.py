@@ -134,7 +134,7 @@ def _skew(pod: Pod, constraint: SpreadConstraint, domains: Domains, state: State
 def spread_tally(namespace: str, selector: LabelSelector | None, state: State) -> Tally:
     """Pods of the namespace that the selector matches and that are not terminating."""
     matcher = pod_matcher(selector)
-    return state.groups.tally(("spread", namespace, selector), (namespace,), _Counted(namespace, matcher))
+    return state.groups.tally(("spread", namespace, selector), (namespace,), selector, _Counted(namespace, matcher))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Required anti-affinity that pods already placed hold against others."""
 
+from ksolver_cli.constraints.matching.index import SelectorIndex
 from ksolver_cli.constraints.matching.namespaces import Reach
 from ksolver_cli.constraints.matching.selectors import pod_matcher
 from ksolver_cli.constraints.matching.tally import NodeLabels, Tally
@@ -26,7 +27,7 @@ class Holders:
         self._reach = reach
         self._by_term: dict[tuple[PodAffinityTerm, ObjectRef], Holder] = {}
         self._by_spec: dict[tuple[int, WorkloadRef | None], tuple[PodSpec, tuple[Holder, ...]]] = {}
-        self._by_namespace: dict[str | None, list[Holder]] = {}
+        self._by_selector: SelectorIndex[Holder] = SelectorIndex()
 
     def bump(self, pod: Pod, node_name: str, delta: int) -> None:
         """Count the pod's terms `delta` times more on the node."""
@@ -37,13 +38,12 @@ class Holders:
     def against(self, pod: Pod) -> list[tuple[Holder, bool]]:
         """Terms held by some placed pod that count this pod; False where only the missing namespaces could tell."""
         found = []
-        for namespace in (pod.namespace, None):
-            for holder in self._by_namespace.get(namespace, ()):
-                if not holder.tally.by_node or not pod_matcher(holder.term.selector).matches(pod.labels):
-                    continue
-                reached = self._reach.existing(holder.term, pod.namespace)
-                if reached is not False:
-                    found.append((holder, reached is True))
+        for holder in self._by_selector.candidates(pod.namespace, pod.labels):
+            if not holder.tally.by_node or not pod_matcher(holder.term.selector).matches(pod.labels):
+                continue
+            reached = self._reach.existing(holder.term, pod.namespace)
+            if reached is not False:
+                found.append((holder, reached is True))
         return found
 
     def _of(self, pod: Pod) -> tuple[Holder, ...]:
@@ -64,7 +64,7 @@ class Holders:
             holder = self._by_term[term, source] = Holder(term, Tally(self._node_labels), source)
             wide = term.namespace_selector is not None
             for namespace in (None,) if wide else dict.fromkeys(term.namespaces):
-                self._by_namespace.setdefault(namespace, []).append(holder)
+                self._by_selector.add(namespace, term.selector, holder)
         return holder
 
 

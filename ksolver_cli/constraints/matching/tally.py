@@ -4,9 +4,10 @@ Counting again for every pod judged would cost pods × pods. A tally is counted 
 labels, and kept up to date as pods come and go.
 """
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 
-from ksolver_cli.domain.labels import Labels
+from ksolver_cli.constraints.matching.index import LabelIndex, SelectorIndex
+from ksolver_cli.domain.labels import Labels, LabelSelector
 from ksolver_cli.domain.pod import Pod
 
 NodeLabels = Mapping[str, Labels]
@@ -64,9 +65,9 @@ class Groups:
     def __init__(self, node_labels: NodeLabels) -> None:
         self._node_labels = node_labels
         self._groups: dict[tuple[str, frozenset[tuple[str, str]], bool], Group] = {}
-        self._by_namespace: dict[str, list[Group]] = {}
+        self._by_label: LabelIndex[Group] = LabelIndex()
         self._tallies: dict[Hashable, Tally] = {}
-        self._asked: dict[str | None, list[tuple[Question, Tally]]] = {}
+        self._asked: SelectorIndex[tuple[Question, Tally]] = SelectorIndex()
 
     def of(self, pod: Pod) -> Group:
         """The group the pod belongs to."""
@@ -74,8 +75,8 @@ class Groups:
         group = self._groups.get(key)
         if group is None:
             group = self._groups[key] = Group(pod)
-            self._by_namespace.setdefault(pod.namespace, []).append(group)
-            asked = (*self._asked.get(None, ()), *self._asked.get(pod.namespace, ()))
+            self._by_label.add(pod.namespace, pod.labels, group)
+            asked = self._asked.candidates(pod.namespace, pod.labels)
             group.tallies = [tally for question, tally in asked if question(group)]
         return group
 
@@ -85,21 +86,22 @@ class Groups:
         for tally in group.tallies:
             tally.bump(node_name, delta)
 
-    def tally(self, key: Hashable, namespaces: tuple[str, ...] | None, question: Question) -> Tally:
+    def tally(
+        self, key: Hashable, namespaces: tuple[str, ...] | None, selector: LabelSelector | None, question: Question
+    ) -> Tally:
         """The tally of pods whose group answers yes. Equal keys must mean equal questions.
 
-        `namespaces` bounds where a yes is possible, None not at all.
+        `namespaces` (None is all) and `selector` bound where a yes is possible.
         """
         tally = self._tallies.get(key)
         if tally is None:
             tally = self._tallies[key] = Tally(self._node_labels)
-            for namespace in dict.fromkeys(namespaces) if namespaces is not None else (None,):
-                self._asked.setdefault(namespace, []).append((question, tally))
-                self._count(tally, namespace, question)
+            for namespace in (None,) if namespaces is None else dict.fromkeys(namespaces):
+                self._asked.add(namespace, selector, (question, tally))
+                self._count(tally, self._by_label.candidates(namespace, selector), question)
         return tally
 
-    def _count(self, tally: Tally, namespace: str | None, question: Question) -> None:
-        groups = self._groups.values() if namespace is None else self._by_namespace.get(namespace, ())
+    def _count(self, tally: Tally, groups: Iterable[Group], question: Question) -> None:
         for group in groups:
             if question(group):
                 group.tallies.append(tally)

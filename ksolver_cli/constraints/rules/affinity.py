@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 from ksolver_cli.constraints.core.inter_pod_affinity import matches_own, parse_fault
 from ksolver_cli.constraints.matching.holders import owner_ref
+from ksolver_cli.constraints.matching.index import LabelIndex
 from ksolver_cli.constraints.matching.namespaces import Reach
 from ksolver_cli.constraints.matching.selectors import pod_matcher
 from ksolver_cli.domain.classes import Classes, PodClass
@@ -25,26 +26,28 @@ def affinity_rules(cluster: Cluster, classes: Classes) -> Iterator[Rule]:
 
 
 class _Matches:
-    """Which classes a set of terms counts; classes are looked up by namespace first."""
+    """Which classes a set of terms counts; classes are looked up by label first."""
 
     def __init__(self, cluster: Cluster, classes: Classes) -> None:
         self.reach = Reach(cluster)
-        self._by_namespace: dict[str, list[PodClass]] = {}
+        self._by_label: LabelIndex[PodClass] = LabelIndex()
         for cls in classes.pods:
-            self._by_namespace.setdefault(cls.sample.namespace, []).append(cls)
+            self._by_label.add(cls.sample.namespace, cls.sample.labels, cls)
         self._known: dict[tuple[PodAffinityTerm, ...], Members] = {}
 
     def of(self, terms: tuple[PodAffinityTerm, ...]) -> Members:
         """Classes that all of the terms count; one that only the missing namespaces could tell of is not among them."""
         if terms not in self._known:
             self._known[terms] = frozenset(
-                cls.index
-                for namespace, found in self._by_namespace.items()
-                if all(self.reach.own(term, namespace) for term in terms)
-                for cls in found
-                if all(pod_matcher(term.selector).matches(cls.sample.labels) for term in terms)
+                cls.index for cls in self._by_label.candidates(None, terms[0].selector) if self._is_counted(cls, terms)
             )
         return self._known[terms]
+
+    def _is_counted(self, cls: PodClass, terms: tuple[PodAffinityTerm, ...]) -> bool:
+        namespace, labels = cls.sample.namespace, cls.sample.labels
+        return all(
+            pod_matcher(term.selector).matches(labels) and self.reach.own(term, namespace) is True for term in terms
+        )
 
 
 def _by_owner(

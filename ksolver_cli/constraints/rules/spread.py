@@ -4,6 +4,7 @@ from collections.abc import Hashable, Iterator
 
 from ksolver_cli.constraints.core.pod_topology_spread import counts_for, hard_constraints, spread_selector
 from ksolver_cli.constraints.matching.holders import owner_ref
+from ksolver_cli.constraints.matching.index import LabelIndex
 from ksolver_cli.constraints.matching.selectors import Matcher, pod_matcher
 from ksolver_cli.constraints.state import NodeState
 from ksolver_cli.domain.classes import Classes, PodClass
@@ -47,22 +48,23 @@ class _Views:
 
     def __init__(self, classes: Classes) -> None:
         self._nodes = [NodeState(cls.sample) for cls in classes.nodes]
-        self._by_namespace: dict[str, list[PodClass]] = {}
+        self._by_label: LabelIndex[PodClass] = LabelIndex()
         for cls in classes.pods:
-            self._by_namespace.setdefault(cls.sample.namespace, []).append(cls)
+            self._by_label.add(cls.sample.namespace, cls.sample.labels, cls)
         self._eligible: dict[tuple[int, SpreadConstraint], Members] = {}
         self._counted: dict[tuple[str, Matcher], Members] = {}
 
     def counted(self, cls: PodClass, constraint: SpreadConstraint) -> Members:
         """Classes that the constraint counts for a pod of this class."""
-        matcher = pod_matcher(spread_selector(constraint, cls.sample.labels))
+        selector = spread_selector(constraint, cls.sample.labels)
+        matcher = pod_matcher(selector)
         if matcher.is_empty or matcher.fault:
             return frozenset()
         namespace = cls.sample.namespace
         if (namespace, matcher) not in self._counted:
             self._counted[namespace, matcher] = frozenset(
                 other.index
-                for other in self._by_namespace[namespace]
+                for other in self._by_label.candidates(namespace, selector)
                 if not other.sample.deleting and matcher.matches(other.sample.labels)
             )
         return self._counted[namespace, matcher]
