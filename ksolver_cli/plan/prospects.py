@@ -25,6 +25,7 @@ class Prospects:
     def __init__(self, cluster: Cluster, classes: Classes, prices_micros: Mapping[str, int | None]) -> None:
         feasible = static_feasibility(cluster, classes, ignore=(Family.NODE_UNSCHEDULABLE,))
         waiting = waiting_that_fit(cluster, classes, feasible)
+        self.feasible = feasible
         self.board = Board(cluster, classes, feasible, waiting)
         self.replayer = Replayer(self.board)
         self.price: Micros = np.array([prices_micros.get(n.name) or 0 for n in cluster.nodes], dtype=np.int64)

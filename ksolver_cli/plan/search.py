@@ -3,14 +3,23 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from ksolver_cli.constraints.rules.post import rules
 from ksolver_cli.domain.classes import Classes
 from ksolver_cli.domain.cluster import Cluster
 from ksolver_cli.domain.plan import DrainPlan, Judgement, Limits
-from ksolver_cli.plan.greedy import Greedy, by_price_per_move, by_utilisation
+from ksolver_cli.plan.clock import Clock
+from ksolver_cli.plan.greedy import by_price_per_move
 from ksolver_cli.plan.prospects import Prospects
+from ksolver_cli.plan.sets import MOVE_PRICES, Found, greedy_sets, mip_sets, problem_of
 from ksolver_cli.plan.settle import Settled, Settler, Trials
 from ksolver_cli.plan.waves import to_plan
+from ksolver_cli.solve.build import Model
 from ksolver_cli.verify.referee import judge
+
+REPLAYS = 500
+"""Replays a search may make at effort 1."""
+EXTENSIONS = 12
+"""Nodes that are tried as additions to the best set."""
 
 Progress = Callable[[str, float], None]
 """Told what is being done, and how far the search is (0 … 1)."""
@@ -83,26 +92,64 @@ class _Search:
         watch: tuple[Progress, Interrupted],
     ) -> None:
         self._cluster, self._prices, self._limits, self._options = cluster, prices_micros, limits, options
-        self._progress, self._interrupted = watch
+        self._progress, interrupted = watch
+        self._clock = Clock(limits.seconds, interrupted)
+        self._progress("readying replays", 0.0)
         self._prospects = Prospects(cluster, classes, prices_micros)
         trials = Trials(options.exact, options.jittered, options.jitter, options.waves, limits.seed)
-        self._settler = Settler(self._prospects, trials, self._interrupted)
+        budget = max(1, int(REPLAYS * limits.effort))
+        self._settler = Settler(self._prospects, trials, budget, self._clock.is_over)
 
     def run(self) -> SearchResult:
-        found = [s for s in self._settled() if s is not None]
-        found.sort(key=lambda s: (-self._prospects.saving(s.nodes), len(s.drain.order)))
-        for settled in found:
-            plan = to_plan(self._prospects, settled.drain, settled.reference, settled.replays)
-            judgement = judge(self._cluster, plan, self._prices)
-            if judgement.accepted:
-                return SearchResult(plan, judgement)
-        empty = to_plan(self._prospects, self._settler.nothing().drain, None, 0)
-        return SearchResult(empty, judge(self._cluster, empty, self._prices))
+        """Settle candidate sets, those that promise most first; extend the best; judge."""
+        best = self._best(self._candidates())
+        if best.nodes:
+            best = self._extended(best)
+        return self._judged(best)
 
-    def _settled(self) -> list[Settled | None]:
-        results = []
-        for rank, order in enumerate((by_utilisation(self._prospects), by_price_per_move(self._prospects))):
-            self._progress("one node after the other", rank / 2)
-            nodes = Greedy(self._prospects, self._limits.seed).run(order, self._interrupted)
-            results.append(self._settler.settle(nodes))
-        return results
+    def _candidates(self) -> list[Found]:
+        prospects, stop = self._prospects, self._clock.is_over
+        found = list(greedy_sets(prospects, self._limits.seed, stop))
+        self._progress("looking for nodes to remove", 0.1)
+        if prospects.removable.any():
+            board = prospects.board
+            model = Model(self._cluster, board.classes, prospects.feasible, rules(self._cluster, board.classes))
+            problem = problem_of(prospects, model, self._prices)
+            for origin, nodes in mip_sets(prospects, problem, self._limits, stop, MOVE_PRICES):
+                found.append((origin, nodes))
+        unique = {nodes: origin for origin, nodes in found if nodes}
+        ranked = sorted(unique, key=lambda nodes: (-prospects.saving(nodes), len(prospects.pods_of(nodes)), nodes))
+        return [(unique[nodes], nodes) for nodes in ranked]
+
+    def _best(self, candidates: list[Found]) -> Settled:
+        """The best settled set; one that promises less than what is held already is not looked at."""
+        best, saved = self._settler.nothing(), 0
+        for rank, (origin, nodes) in enumerate(candidates):
+            if self._prospects.saving(nodes) <= saved or self._clock.is_over():
+                continue
+            self._progress(f"replaying drains: {origin}", 0.2 + 0.6 * rank / len(candidates))
+            settled = self._settler.settle(nodes, saved)
+            if settled is not None and self._prospects.saving(settled.nodes) > saved:
+                best, saved = settled, self._prospects.saving(settled.nodes)
+        return best
+
+    def _extended(self, best: Settled) -> Settled:
+        """Try to take further nodes, the dearest for their pods first."""
+        taken = set(best.nodes)
+        for node in by_price_per_move(self._prospects)[: EXTENSIONS + len(taken)]:
+            if self._settler.is_exhausted or self._clock.is_over():
+                break
+            if node not in taken:
+                best = self._settler.extend(best, node) or best
+        return best
+
+    def _judged(self, settled: Settled) -> SearchResult:
+        plan = to_plan(self._prospects, settled.drain, settled.reference, settled.replays)
+        judgement = judge(self._cluster, plan, self._prices)
+        if judgement.accepted:
+            return SearchResult(plan, judgement, limited_by=self._limited_by())
+        empty = to_plan(self._prospects, self._settler.nothing().drain, None, 0)
+        return SearchResult(empty, judge(self._cluster, empty, self._prices), limited_by=self._limited_by())
+
+    def _limited_by(self) -> str | None:
+        return self._clock.struck or ("work" if self._settler.is_exhausted else None)

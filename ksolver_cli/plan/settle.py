@@ -1,31 +1,25 @@
-"""Make a set of nodes drainable: reorder evictions while that helps, then give nodes back until nothing pends."""
+"""Make a set of nodes drainable: bend the order of evictions while that helps, then give nodes back."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from random import Random
 
 import numpy as np
 
-from ksolver_cli.plan.order import Ordering
 from ksolver_cli.plan.prospects import Prospects
 from ksolver_cli.plan.replay.run import Drain, Run
-from ksolver_cli.plan.waves import in_waves
+from ksolver_cli.plan.sequence import EvictionSequence
 
-ROUNDS = 10
-"""Times the order is changed for one set of nodes before a node is given back."""
-PROBES = 2
-"""Replays a round."""
+ROUNDS = 24
+"""Bent orders tried for one set before a node is given back."""
+PROBES = 4
+"""Replays that a new order is first held to; replays that failed a set later join them."""
+TRIED = 4
+"""Nodes that are tried for giving back at a time."""
 
-
-@dataclass(frozen=True, eq=False)
-class Settled:
-    """Nodes, and an order of evictions under which nothing pended in the replays that were made."""
-
-    nodes: tuple[int, ...]
-    drain: Drain
-    replays: int
-    reference: Run | None = None
-    """The first exact replay."""
+Trial = tuple[int, float]
+"""Seed and jitter of a replay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,85 +32,165 @@ class Trials:
     waves: int = 8
     seed: int = 0
 
-    def all(self) -> list[tuple[int, float]]:
-        """(seed, jitter) of every replay, exact and jittered in turn."""
+    def all(self) -> list[Trial]:
+        """Every replay, exact and jittered in turn."""
         exact = [(self.seed * 1000 + i, 0.0) for i in range(self.exact)]
         jittered = [(self.seed * 1000 + 500 + i, self.jitter) for i in range(self.jittered)]
         longest = max(len(exact), len(jittered))
-        return [pair for i in range(longest) for pair in (*exact[i : i + 1], *jittered[i : i + 1])]
+        return [trial for i in range(longest) for trial in (*exact[i : i + 1], *jittered[i : i + 1])]
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """Nodes and an order under which nothing pended in any trial; `reference` is the first exact replay."""
+
+    sequence: EvictionSequence
+    drain: Drain
+    replays: int
+    reference: Run | None = None
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """The nodes removed."""
+        return self.sequence.nodes
+
+
+@dataclass(frozen=True, eq=False)
+class _Tried:
+    """An order and what pended under the probes, by pod."""
+
+    sequence: EvictionSequence
+    pended: Counter[int]
+
+    @property
+    def total(self) -> int:
+        return self.pended.total()
 
 
 class Settler:
-    """Settles node sets on one board."""
+    """Settles node sets on one board; `spent` counts replays, so that equal work gives equal answers."""
 
-    def __init__(self, prospects: Prospects, trials: Trials, interrupted: Callable[[], bool]) -> None:
+    def __init__(self, prospects: Prospects, trials: Trials, budget: int, interrupted: Callable[[], bool]) -> None:
         self._prospects = prospects
         self._trials = trials
+        self._budget = budget
         self._interrupted = interrupted
+        self._random = Random(trials.seed)  # noqa: S311 - search moves, no secret
+        self.spent = 0
 
-    def settle(self, nodes: Sequence[int], *, free_last: bool = False) -> Settled | None:
-        """A set within `nodes` that holds under every trial; None when interrupted before that."""
-        left = sorted(nodes)
-        while left:
-            if self._interrupted():
-                return None
-            ordering = Ordering(self._prospects, left, free_last=free_last)
-            settled, pended = self._reorder(left, ordering)
-            if settled is not None:
-                return settled
-            back = self._give_back(left, pended)
-            left = [n for n in left if n not in back]
-        return self.nothing()
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether the replays allowed are used up; a set under way is still brought to its end."""
+        return self.spent >= self._budget
 
     def nothing(self) -> Settled:
         """The plan that removes nothing and moves nothing."""
-        return Settled((), in_waves(self._prospects, (), np.zeros(0, dtype=np.intp), 1), 0)
+        sequence = EvictionSequence(self._prospects, ())
+        return Settled(sequence, sequence.drain(1), 0)
 
-    def _reorder(self, nodes: list[int], ordering: Ordering) -> tuple[Settled | None, Counter[int]]:
-        """Squeaky wheel: classes that pended come first. The pods that pended in the best round otherwise."""
-        best: Counter[int] | None = None
-        for round_ in range(ROUNDS):
-            order = ordering.order()
-            drain = in_waves(self._prospects, nodes, order, self._trials.waves)
-            reference, pended, done = self._try(drain)
-            if reference is not None:
-                return Settled(tuple(nodes), drain, done, reference), Counter()
-            if best is None or pended.total() < best.total():
-                best = pended
-            if self._interrupted() or round_ == ROUNDS - 1 or not ordering.promote(pended.elements()):
+    def settle(self, nodes: Sequence[int], floor: int = 0) -> Settled | None:
+        """A set within `nodes` that holds under every trial.
+
+        None when interrupted, or once what is left saves no more than `floor` micro-dollars an hour.
+        """
+        probes = self._trials.all()[:PROBES]
+        first = EvictionSequence(self._prospects, nodes)
+        best = min((self._try(s, probes) for s in (first, first.free_last())), key=lambda t: t.total)
+        return self._bring_home(best, probes, floor)
+
+    def extend(self, settled: Settled, node: int) -> Settled | None:
+        """The settled set with one more node, if a few bent orders suffice for that."""
+        probes = self._trials.all()[:PROBES]
+        tried = self._try(settled.sequence.with_nodes((*settled.nodes, node)), probes)
+        tried = self._climb(tried, probes, ROUNDS // 4)
+        if tried.total:
+            return None
+        done, _, failed = self._accept(tried.sequence)
+        return done if failed is None else None
+
+    def _bring_home(self, best: _Tried, probes: list[Trial], floor: int) -> Settled | None:
+        while best.sequence.nodes:
+            if self._interrupted() or self._prospects.saving(best.sequence.nodes) <= floor:
+                return None
+            best = self._climb(best, probes, ROUNDS)
+            if best.total:
+                best = self._give_back(best, probes)
+                continue
+            done, pended, failed = self._accept(best.sequence)
+            if failed is None:
+                return done
+            probes = [*probes, failed]
+            best = _Tried(best.sequence, pended)
+        return self.nothing()
+
+    def _climb(self, best: _Tried, probes: list[Trial], rounds: int) -> _Tried:
+        """Squeaky wheel: bend the order at the classes that pended, keep what is no worse."""
+        for _ in range(rounds):
+            if not best.total or self.is_exhausted or self._interrupted():
                 break
-        return None, best or Counter()
+            bent = best.sequence.bent(self._by_class(best.pended), self._random)
+            tried = self._try(bent, probes, best.total)
+            if tried.total <= best.total:
+                best = tried
+        return best
 
-    def _try(self, drain: Drain) -> tuple[Run | None, Counter[int], int]:
-        """Replay until a pod pends: the first run when none did, what pended, and the replays without any."""
+    def _by_class(self, pended: Counter[int]) -> dict[int, int]:
+        classes: Counter[int] = Counter()
+        for pod, times in pended.items():
+            classes[int(self._prospects.board.pod_class[pod])] += times
+        return classes
+
+    def _try(self, sequence: EvictionSequence, probes: list[Trial], cap: int | None = None) -> _Tried:
+        """What pends under the probes; given up once it is more than `cap`."""
+        drain = sequence.drain(self._trials.waves)
+        pended: Counter[int] = Counter()
+        for seed, jitter in probes:
+            left = None if cap is None else cap - pended.total()
+            pended.update(self._run(drain, seed, jitter, left).pended)
+            if cap is not None and pended.total() > cap:
+                break
+        return _Tried(sequence, pended)
+
+    def _run(self, drain: Drain, seed: int, jitter: float, give_up_after: int | None = None) -> Run:
+        self.spent += 1
+        return self._prospects.replayer.run(drain, seed, jitter, give_up_after)
+
+    def _accept(self, sequence: EvictionSequence) -> tuple[Settled | None, Counter[int], Trial | None]:
+        """All trials: the settled set, or what pended and in which replay."""
+        drain = sequence.drain(self._trials.waves)
         reference: Run | None = None
-        for done, (seed, jitter) in enumerate(self._trials.all()):
-            run = self._prospects.replayer.run(drain, seed, jitter)
+        for trial in self._trials.all():
+            run = self._run(drain, *trial)
             if not run.is_clean:
-                return None, self._pended(run), done
+                return None, Counter(run.pended) or Counter(sequence.order[:1].tolist()), trial
             reference = reference or run
-        return reference, Counter(), len(self._trials.all())
+        return Settled(sequence, drain, len(self._trials.all()), reference), Counter(), None
 
-    def _pended(self, run: Run) -> Counter[int]:
-        return Counter(run.pended)
+    def _give_back(self, best: _Tried, probes: list[Trial]) -> _Tried:
+        """Give back the node that ends the pending most cheaply: the likeliest few are tried."""
+        nodes = best.sequence.nodes
+        found: list[tuple[float, int, _Tried]] = []
+        for node in self._likely(best)[: 1 if self.is_exhausted else TRIED]:
+            tried = self._try(best.sequence.with_nodes([n for n in nodes if n != node]), probes)
+            gained = best.total - tried.total
+            found.append((-gained / float(self._prospects.price[node]), node, tried))
+        return min(found, key=lambda f: f[:2])[2]
 
-    def _give_back(self, nodes: list[int], pended: Counter[int]) -> set[int]:
-        """The node that would take the most of what pended per dollar, its own pods staying where they are."""
-        board, prospects = self._prospects.board, self._prospects
-        best, best_rate = nodes[-1], -1.0
-        for node in nodes:
-            own = sum(times for pod, times in pended.items() if board.pod_node[pod] == node)
-            room = board.start.cells[: len(board.shape.resources), node].copy()
-            taken = 0
-            for pod, times in pended.items():
-                mover = board.movers[int(board.pod_class[pod])]
-                if board.pod_node[pod] == node or not mover.allowed[node]:
-                    continue
-                asked = -mover.delta[: len(room)]
-                if (asked <= room).all():
-                    room -= asked
-                    taken += times
-            rate = (own + taken) / max(int(prospects.price[node]), 1)
-            if rate > best_rate:
-                best, best_rate = node, rate
-        return {best}
+    def _likely(self, best: _Tried) -> list[int]:
+        """Nodes by how much of what pended they would take per dollar, their own pods staying where they are."""
+        rates = {n: self._relief(n, best.pended) / float(self._prospects.price[n]) for n in best.sequence.nodes}
+        return sorted(rates, key=lambda n: (-rates[n], n))
+
+    def _relief(self, node: int, pended: Counter[int]) -> float:
+        board = self._prospects.board
+        room = board.start.cells[: len(board.shape.resources), node].copy()
+        taken = 0.0
+        for pod, times in pended.items():
+            mover = board.movers[int(board.pod_class[pod])]
+            asked = -mover.delta[: len(room)]
+            if board.pod_node[pod] == node:
+                taken += times
+            elif mover.allowed[node] and bool(np.all(asked <= room)):
+                room -= asked
+                taken += times
+        return taken

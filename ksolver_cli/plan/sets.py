@@ -1,0 +1,51 @@
+"""Candidate sets of nodes to remove: from the drain MIP, and from draining one node after the other."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from ksolver_cli.constraints.eviction import must_move
+from ksolver_cli.domain.plan import Limits
+from ksolver_cli.plan.greedy import Greedy, by_price_per_move, by_utilisation
+from ksolver_cli.plan.prospects import Prospects
+from ksolver_cli.solve.build import Model, Pins, build
+from ksolver_cli.solve.drain import DrainSettings, drain_sets
+from ksolver_cli.solve.problem import Problem
+from ksolver_cli.solve.solution import Run
+
+EPSILONS = (0.0, 0.01, 0.02)
+"""Shares of capacity held back."""
+MOVE_PRICES = (2000, 500, 6000)
+"""What a move counts, micro-dollars an hour: the less, the more is saved and moved."""
+
+Found = tuple[str, tuple[int, ...]]
+"""Where a set comes from, and its nodes."""
+
+
+def greedy_sets(prospects: Prospects, seed: int, interrupted: Callable[[], bool]) -> Iterator[Found]:
+    """Sets emptied one node after the other, in two orders."""
+    for order in (by_utilisation, by_price_per_move):
+        yield order.__name__, tuple(Greedy(prospects, seed).run(order(prospects), interrupted))
+
+
+def problem_of(prospects: Prospects, model: Model, prices_micros: Mapping[str, int | None]) -> Problem:
+    """The solver's instance with this board's pins, weights and waiting pods."""
+    board = prospects.board
+    kept = frozenset(n.name for i, n in enumerate(board.cluster.nodes) if not prospects.removable[i])
+    weights = {p.key: int(w) for p, w in zip(board.pods, prospects.weight, strict=True)}
+    pinned = frozenset(p.key for p in board.pods if must_move(p) and p.node_name in kept)
+    waiting = frozenset(p.key for p in board.waiting)
+    return build(model, prices_micros, Pins(pinned, kept, weights, waiting))
+
+
+def mip_sets(
+    prospects: Prospects,
+    problem: Problem,
+    limits: Limits,
+    interrupted: Callable[[], bool],
+    move_prices: tuple[int, ...],
+) -> Iterator[Found]:
+    """Sets of the drain MIP, one for each reserve and price of a move."""
+    settings = tuple(DrainSettings(e, price) for price in move_prices for e in EPSILONS)
+    index = prospects.board.node_index
+    for found in drain_sets(problem, settings, Run(limits, interrupted)):
+        nodes = tuple(n for n in (index[name] for name in found.removed) if prospects.removable[n])
+        yield f"drain MIP ε={found.settings.epsilon} λ={found.settings.move_price_micros}", nodes
