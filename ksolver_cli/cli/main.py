@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ksolver_cli import __version__
-from ksolver_cli.cli import analyze, catalog, conform, why
+from ksolver_cli.cli import analyze, catalog, conform, snapshot, vram_observe, vram_predict, why
 from ksolver_cli.cli.common.config import load_defaults
 from ksolver_cli.cli.common.exits import CommandError, tell
 from ksolver_cli.cli.common.guard import DEBUG_VARIABLE, guarded
@@ -43,8 +43,11 @@ def root(
 
 
 app.command("analyze")(guarded(analyze.analyze))
+app.command("snapshot")(guarded(snapshot.snapshot))
 app.command("why")(guarded(why.why))
 app.command("conform")(guarded(conform.conform))
+app.command("vram-observe")(guarded(vram_observe.vram_observe))
+app.command("vram-predict")(guarded(vram_predict.vram_predict))
 app.add_typer(catalog.app, name="catalog")
 
 

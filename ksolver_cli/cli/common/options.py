@@ -43,3 +43,16 @@ Effort = Annotated[float, typer.Option(min=0.01, help="Scale the search's work l
 FailOn = Annotated[
     list[str] | None, typer.Option(metavar="NAME[=N]", help="Exit 1 when the report reaches this; may be repeated.")
 ]
+Context = Annotated[str | None, typer.Option("--context", help="Context of the kubeconfig.")]
+Kubeconfig = Annotated[str | None, typer.Option("--kubeconfig", metavar="FILE", help="Instead of KUBECONFIG.")]
+Namespaces = Annotated[
+    list[str] | None, typer.Option("--namespace", "-n", help="Read only this namespace; may be repeated.")
+]
+AllNamespaces = Annotated[bool, typer.Option("--all-namespaces", "-A", help="Read all namespaces (the default).")]
+AsUser = Annotated[str | None, typer.Option("--as", metavar="USER", help="Impersonate this user.")]
+AsGroups = Annotated[
+    list[str] | None, typer.Option("--as-group", metavar="GROUP", help="Impersonate this group; may be repeated.")
+]
+RequestTimeout = Annotated[
+    float, typer.Option("--request-timeout", min=1, metavar="SECONDS", help="How long one answer may take.")
+]

@@ -45,7 +45,7 @@ _VOLUME_SPEC = Record(
     public("volumeMode", "persistentVolumeReclaimPolicy") | named("storageClassName", "volumeAttributesClassName"),
     accessModes=WORDS,
     capacity=AMOUNTS,
-    claimRef=Record(named("namespace", "name", "uid")),
+    claimRef=Record(public("apiVersion", "kind"), namespace=NAME, name=NAME, uid=NAME),
     nodeAffinity=Record(required=NODE_SELECTOR),
     csi=Record(public("driver", "readOnly"), volumeHandle=NAME),
     local=Record(),
