@@ -19,6 +19,9 @@ from ksolver_cli.snapshot.spool import Spool
 Progress = Callable[[str, int, int | None], None]
 """Told how many objects of a kind are read, and how many there are if known. A kind that is done has both equal."""
 
+PARTIAL = "only of some namespaces"
+"""Reason of the gap of a kind that was read, but not of every namespace; the gap's object names those that were."""
+
 _NEEDED = ("nodes", "pods")
 _HINTS = {
     Failure.UNREACHABLE: "check the server's address, the network and the proxy (proxy-url, HTTPS_PROXY, NO_PROXY)",
@@ -117,11 +120,11 @@ def _read_kind(lists: Lists, served: Served, namespaces: tuple[str, ...], readin
         except ApiError as error:
             if error.failure is Failure.UNAUTHORIZED:
                 raise CollectError(f"reading {plural}: {error}", _HINTS[Failure.UNAUTHORIZED]) from error
-            reading.gaps.append(Gap(plural, _reason(error), f"namespace {place}" if place else ""))
+            reading.gaps.append(Gap(plural, _reason(error), place or ""))
     if not read_any:
         reading.spool.drop(plural)
     elif places != (None,):
-        reading.gaps.append(Gap(plural, f"only of namespace {', '.join(namespaces)}"))
+        reading.gaps.append(Gap(plural, PARTIAL, ", ".join(namespaces)))
     progress(plural, reading.spool.count(plural), reading.spool.count(plural))
 
 
