@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from ksolver_cli.constraints.base import Check
 from ksolver_cli.constraints.state import NodeState, State
+from ksolver_cli.constraints.volumes.assumptions import NOTHING_ASSUMED, assume, pods_with_open_claims
 from ksolver_cli.constraints.volumes.claims import (
     CLASSES,
     VOLUMES,
@@ -17,8 +18,8 @@ from ksolver_cli.constraints.volumes.matching import (
     POSSIBLE,
     Provisioning,
     affinity_test,
+    matched,
     provisioning,
-    unmatched,
 )
 from ksolver_cli.domain.cluster import Cluster
 from ksolver_cli.domain.labels import NodeSelector
@@ -49,16 +50,22 @@ class VolumeBinding:
             verdict = _claim_verdict(use, pod, state.cluster)
             if verdict is not None:
                 return verdict
-        claims = [state.cluster.storage.claims[use.key] for use in uses]
+        if not uses:
+            return None
+        reached = self._of(state.cluster)
+        assumed = assume(state, reached.pending) if reached.pending else NOTHING_ASSUMED
+        claims = [assumed.claims.get(use.key, state.cluster.storage.claims[use.key]) for use in uses]
         waiting = [claim for claim in claims if not claim.is_bound]
         refusals = [refusal for claim in waiting if (refusal := _waiting_verdict(claim, state.cluster)) is not None]
         if refusals:
             return min(refusals, key=_rank)
-        if not uses:
-            return None
-        if self._reached is None or self._reached.cluster is not state.cluster:
-            self._reached = _Reached(state.cluster)
-        return _BindingCheck(self._reached, tuple(claim for claim in claims if claim.is_bound), tuple(waiting))
+        bound = tuple(claim for claim in claims if claim.is_bound)
+        return _BindingCheck(reached, bound, tuple(waiting), assumed.volumes)
+
+    def _of(self, cluster: Cluster) -> "_Reached":
+        if self._reached is None or self._reached.cluster is not cluster:
+            self._reached = _Reached(cluster)
+        return self._reached
 
 
 class _Reached:
@@ -66,6 +73,7 @@ class _Reached:
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
+        self.pending = pods_with_open_claims(cluster)
         self._by_affinity: dict[NodeSelector, dict[str, bool]] = {}
 
     def nodes(self, affinity: NodeSelector) -> dict[str, bool]:
@@ -134,14 +142,21 @@ class _Findings:
 
 
 class _BindingCheck:
-    def __init__(self, reached: _Reached, bound: tuple[VolumeClaim, ...], waiting: tuple[VolumeClaim, ...]) -> None:
+    def __init__(
+        self,
+        reached: _Reached,
+        bound: tuple[VolumeClaim, ...],
+        waiting: tuple[VolumeClaim, ...],
+        taken: frozenset[str],
+    ) -> None:
         self._cluster = cluster = reached.cluster
         self._reached = reached
         self._bound = bound
         self._waiting = waiting
         self._known: dict[tuple[str, bool], dict[str, bool]] = {}
         classes = {claim.storage_class for claim in waiting}
-        self._candidates = tuple(v for v in cluster.storage.volumes.values() if v.storage_class in classes)
+        volumes = cluster.storage.volumes.values() if classes else ()
+        self._candidates = tuple(v for v in volumes if v.storage_class in classes and v.name not in taken)
 
     def __call__(self, node: NodeState) -> Verdict | None:
         if not self._waiting and all(self._is_reached(claim, node.node) for claim in self._bound):
@@ -208,7 +223,8 @@ class _BindingCheck:
                 findings.reject(Reason.VOLUME_BIND_CONFLICT, ObjectRef("PersistentVolumeClaim", claim.key))
                 return
         to_match = [claim for claim in self._waiting if claim.selected_node is None]
-        to_make += unmatched(to_match, self._candidates, node.labels)
+        pairs = matched(to_match, self._candidates, node.labels)
+        to_make += [claim for claim, volume in pairs if volume is None]
         answer = provisioning(to_make, self._cluster, node.labels)
         source = ObjectRef("PersistentVolumeClaim", to_make[0].key) if to_make else ObjectRef("Node", node.name)
         if answer is not POSSIBLE and to_match and not self._cluster.knows(VOLUMES):

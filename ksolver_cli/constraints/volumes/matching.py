@@ -47,17 +47,21 @@ def affinity_test(affinity: NodeSelector) -> Test:
     return lambda labels: any(test(labels, "") for test in tests)
 
 
-def unmatched(claims: Iterable[VolumeClaim], volumes: Sequence[PersistentVolume], labels: Labels) -> list[VolumeClaim]:
-    """The claims for which no existing volume is left on the node; the smallest claims choose first."""
+def matched(
+    claims: Iterable[VolumeClaim], volumes: Sequence[PersistentVolume], labels: Labels
+) -> list[tuple[VolumeClaim, PersistentVolume | None]]:
+    """Each claim with the existing volume on the node that it gets, if any; the smallest choose first.
+
+    A claim that a pod mounts twice is asked for twice, as the scheduler does it, and the second time in vain.
+    """
+    pairs: list[tuple[VolumeClaim, PersistentVolume | None]] = []
     chosen: set[str] = set()
-    left = []
     for claim in sorted(claims, key=lambda claim: claim.request or ZERO):
         volume = best_volume(claim, [volume for volume in volumes if volume.name not in chosen], labels)
-        if volume is None:
-            left.append(claim)
-        else:
+        pairs.append((claim, volume))
+        if volume is not None:
             chosen.add(volume.name)
-    return left
+    return pairs
 
 
 def best_volume(claim: VolumeClaim, volumes: Iterable[PersistentVolume], labels: Labels) -> PersistentVolume | None:

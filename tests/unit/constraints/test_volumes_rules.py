@@ -5,14 +5,26 @@ from random import Random
 import pytest
 
 from ksolver_cli.constraints.state import State
+from ksolver_cli.constraints.volumes.binding import VolumeBinding
 from ksolver_cli.constraints.volumes.limits import NodeVolumeLimits
-from ksolver_cli.constraints.volumes.matching import best_volume, unmatched
+from ksolver_cli.constraints.volumes.matching import best_volume, matched
 from ksolver_cli.constraints.volumes.restrictions import VolumeRestrictions, conflicts
 from ksolver_cli.domain.pod import Volume, VolumeKind
 from ksolver_cli.domain.quantity import Quantity, parse_quantity
 from ksolver_cli.domain.storage import PersistentVolume, VolumeClaim
 from ksolver_cli.domain.verdict import Reason, Rejection
-from tests.unit.constraints.storage_world import claim, cluster, csi_node, find, node, pod, verdicts, volume
+from tests.unit.constraints.storage_world import (
+    claim,
+    cluster,
+    csi_node,
+    find,
+    node,
+    on_node,
+    pod,
+    storage_class,
+    verdicts,
+    volume,
+)
 
 SEEDS = range(60)
 
@@ -112,4 +124,37 @@ def test_a_volume_reserved_for_the_claim_is_taken_whatever_its_phase_or_nothing(
 def test_two_claims_do_not_share_a_volume() -> None:
     volumes = [PersistentVolume("pv", capacity=Quantity(5), phase="Available")]
     small, large = (VolumeClaim("default", name, request=Quantity(size)) for name, size in (("s", 1), ("l", 3)))
-    assert unmatched([large, small], volumes, {}) == [large]
+    assert matched([large, small], volumes, {}) == [(small, volumes[0]), (large, None)]
+    assert matched([small, small], volumes, {}) == [(small, volumes[0]), (small, None)]
+
+
+def test_a_pod_placed_before_has_taken_the_volume_that_the_next_one_sees() -> None:
+    where = cluster(
+        nodes=[node("n1"), node("n2")],
+        pods=[pod("first", "a"), pod("second", "b"), pod("third", "a")],
+        persistentvolumeclaims=[claim(name, storageClassName="s") for name in "ab"],
+        persistentvolumes=[volume("pv", storageClassName="s", nodeAffinity=on_node("n1"))],
+        storageclasses=[storage_class("s", "kubernetes.io/no-provisioner")],
+    )
+    rule, state = VolumeBinding(), State(where)
+    assert reason(verdicts(rule, where, "second", state)["n2"]) is Reason.VOLUME_BIND_CONFLICT
+    assert verdicts(rule, where, "second", state)["n1"] is None
+    state.add(find(where, "first"), "n1")
+    assert reason(verdicts(rule, where, "second", state)["n1"]) is Reason.VOLUME_BIND_CONFLICT
+    shared = verdicts(rule, where, "third", state)
+    assert shared["n1"] is None
+    assert reason(shared["n2"]) is Reason.VOLUME_NODE_AFFINITY
+
+
+def test_a_claim_whose_volume_is_made_for_a_placed_pod_stays_on_that_node() -> None:
+    where = cluster(
+        nodes=[node("n1"), node("n2")],
+        pods=[pod("first", "a"), pod("second", "a")],
+        persistentvolumeclaims=[claim("a", storageClassName="s")],
+        storageclasses=[storage_class("s")],
+    )
+    state = State(where)
+    state.add(find(where, "first"), "n2")
+    seen = verdicts(VolumeBinding(), where, "second", state)
+    assert seen["n2"] is None
+    assert reason(seen["n1"]) is Reason.VOLUME_BIND_CONFLICT
