@@ -1,0 +1,145 @@
+"""Right-class advice: only what is proven, priced and possible, and what stands in the way."""
+
+from dataclasses import replace
+
+import pytest
+
+from ksolver_cli.catalog.tables import bundled_catalog
+from ksolver_cli.domain.gpu_workload.fingerprint import fingerprint
+from ksolver_cli.vram.observation import Observation
+from ksolver_cli.vram.right_class.advice import WrongClass, wrong_classes
+from tests.unit.vram.gpu_pods import gpu_node, gpu_pod
+
+H100 = {
+    "nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3",
+    "node.kubernetes.io/instance-type": "p5.48xlarge",
+    "topology.kubernetes.io/region": "us-east-1",
+}
+CATALOG = bundled_catalog()
+
+
+def node(**labels: str) -> dict[str, object]:
+    return {**gpu_node(**{**H100, **labels}), "spec": {"providerID": "aws:///us-east-1a/i-0"}}
+
+
+def rows(pod: dict[str, object], *peaks: int, **facts: object) -> list[Observation]:
+    found = fingerprint(pod)
+    assert found is not None
+    return [Observation(found.image, found.command_hash, peak, **facts) for peak in peaks]  # type: ignore[arg-type]
+
+
+def advice(pods: list[dict[str, object]], observed: list[Observation], *nodes: dict[str, object]) -> list[WrongClass]:
+    return wrong_classes(observed, {"pods": pods, "nodes": list(nodes or (node(),))}, CATALOG)
+
+
+PODS = [gpu_pod(f"train-{n}", owner=("Job", "train")) for n in range(3)]
+
+
+def test_nineteen_gib_of_an_h100_fit_a_cheaper_class() -> None:
+    (found,) = advice(PODS, rows(PODS[0], 19_000, 19_456, 18_000))
+    assert (found.workload, found.pods, found.gpus, found.samples) == ("Job/train", 3, 3, 3)
+    assert (found.gpu, found.memory_mib, found.peak_mib) == ("h100-80gb", 81_559, 19_456)
+    assert found.offer.memory_mib >= 19_456 * 1.05
+    offers = {gpu for gpu in CATALOG.gpus if CATALOG.gpus[gpu].memory_low_mib >= 19_456 * 1.05}
+    assert found.offer.gpu in offers
+    assert found.micros_per_hour_less > 0
+    assert found.blocked_by == ()
+
+
+def test_the_cheapest_class_that_holds_the_peak_is_named() -> None:
+    small = advice(PODS[:1], rows(PODS[0], 14_000, 14_000, 14_000))[0].offer
+    large = advice(PODS[:1], rows(PODS[0], 40_000, 40_000, 40_000))[0].offer
+    assert (small.gpu, large.gpu) == ("t4", "l40s")
+    assert small.micros_per_gpu_hour < large.micros_per_gpu_hour
+
+
+def test_a_peak_within_a_twentieth_of_a_card_does_not_fit_it() -> None:
+    limit = CATALOG.gpus["t4"].memory_low_mib
+    assert advice(PODS[:1], rows(PODS[0], *[int(limit / 1.06)] * 3))[0].offer.gpu == "t4"
+    assert advice(PODS[:1], rows(PODS[0], *[int(limit / 1.04)] * 3))[0].offer.gpu != "t4"
+
+
+@pytest.mark.parametrize(
+    ("observed", "nodes"),
+    [
+        (rows(PODS[0], 19_000, 19_000), [node()]),
+        (rows(PODS[0], 19_000, 19_000, 19_000, shared=True), [node()]),
+        (rows(PODS[0], 19_000, 19_000, 19_000, mig_profile="1g.10gb"), [node()]),
+        (rows(PODS[0], 19_000, 19_000, 19_000, hints={"gpu_memory_utilization": 0.9}), [node()]),
+        (rows(PODS[0], 97_000, 97_000, 97_000), [node()]),
+        (rows(PODS[0], 19_000, 19_000, 19_000), [node(**{"nvidia.com/gpu.replicas": "2"})]),
+        (rows(PODS[0], 19_000, 19_000, 19_000), [node(**{"nvidia.com/gpu.product": "Unheard-Of"})]),
+        (rows(PODS[0], 19_000, 19_000, 19_000), [gpu_node(**{"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"})]),
+        (rows(gpu_pod("other", args=())), [node()]),
+    ],
+    ids=["two", "shared", "mig", "elastic", "full", "time-sliced", "unknown-card", "unpriced", "another"],
+)
+def test_no_advice_without_proof_price_or_room(observed: list[Observation], nodes: list[dict[str, object]]) -> None:
+    assert advice(PODS, observed, *nodes) == []
+
+
+def test_an_image_stays_on_its_architecture() -> None:
+    arm = node(**{"kubernetes.io/arch": "arm64"})
+    assert CATALOG.shapes("aws")["g5g.xlarge"].arch == "arm64"
+    observed = rows(PODS[0], 14_000, 14_000, 14_000)
+    assert advice(PODS[:1], observed)[0].offer.gpu == "t4"
+    assert advice(PODS[:1], observed, arm) == []
+
+
+def test_pods_that_do_not_run_or_ask_for_instances_are_left_out() -> None:
+    observed = rows(PODS[0], 19_000, 19_000, 19_000)
+    assert advice([{**PODS[0], "status": {"phase": "Succeeded"}}], observed) == []
+    assert advice([gpu_pod("m", resource="nvidia.com/mig-1g.10gb")], observed) == []
+
+
+def restricted(**spec: object) -> dict[str, object]:
+    pod = gpu_pod("p")
+    return {**pod, "spec": {**pod["spec"], **spec}}  # type: ignore[dict-item]
+
+
+def affinity(*terms: dict[str, object]) -> dict[str, object]:
+    required = {"nodeSelectorTerms": [{"matchExpressions": [term]} for term in terms]}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+
+
+PRODUCT, TYPE = "nvidia.com/gpu.product", "node.kubernetes.io/instance-type"
+
+
+@pytest.mark.parametrize(
+    ("pod", "blocked_by"),
+    [
+        (restricted(nodeSelector={PRODUCT: H100[PRODUCT]}), (f"node selector {PRODUCT}={H100[PRODUCT]}",)),
+        (restricted(nodeSelector={TYPE: "p5.48xlarge", "team": "ml"}), (f"node selector {TYPE}=p5.48xlarge",)),
+        (restricted(nodeSelector={"team": "ml", PRODUCT: "Tesla-T4"}), ()),
+        (
+            restricted(affinity=affinity({"key": TYPE, "operator": "In", "values": ["p5.48xlarge", "p5e.48xlarge"]})),
+            (f"node affinity {TYPE} In [p5.48xlarge, p5e.48xlarge]",),
+        ),
+        (restricted(affinity=affinity({"key": TYPE, "operator": "In", "values": ["p5.48xlarge", "g4dn.xlarge"]})), ()),
+        (
+            restricted(
+                affinity=affinity(
+                    {"key": TYPE, "operator": "In", "values": ["p5.48xlarge"]}, {"key": "team", "operator": "Exists"}
+                )
+            ),
+            (),
+        ),
+    ],
+)
+def test_what_blocks_the_move_is_named(pod: dict[str, object], blocked_by: tuple[str, ...]) -> None:
+    (found,) = advice([pod], rows(pod, 14_000, 14_000, 14_000))
+    assert found.offer.gpu == "t4"
+    assert found.blocked_by == blocked_by
+
+
+def test_the_largest_difference_comes_first_and_eight_gpu_pods_need_a_machine_with_eight() -> None:
+    eight = gpu_pod("big", args=("--nodes", "1"))
+    container = {**eight["spec"]["containers"][0], "resources": {"limits": {"nvidia.com/gpu": "8"}}}  # type: ignore[index]
+    eight = {**eight, "spec": {**eight["spec"], "containers": [container]}}  # type: ignore[dict-item]
+    observed = [*rows(eight, 20_000, 20_000, 20_000), *rows(PODS[0], 19_000, 19_000, 19_000)]
+    found = advice([PODS[0], eight], observed)
+    assert [entry.gpus for entry in found] == [8, 1]
+    shape = CATALOG.shapes("aws")[found[0].offer.instance_type]
+    assert shape.whole_gpus >= 8
+    assert found == sorted(found, key=lambda entry: -entry.micros_per_hour_less)
+    assert replace(found[0]) == found[0]
