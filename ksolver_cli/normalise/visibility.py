@@ -55,12 +55,12 @@ class NodeView:
     """What else tells nodes apart: attach limits, devices."""
 
     def visible(self, node: Node) -> Labels:
-        """The node's labels as far as anybody looks; a value that nobody names reads as `*`."""
-        seen = {key: node.labels[key] for key in self.full if key in node.labels}
-        for key, values in self.named.items():
+        """The node's labels as far as anybody looks, by key; a value that nobody names reads as `*`."""
+        seen = {}
+        for key in sorted(self.full | self.named.keys()):
             value = node.labels.get(key)
-            if value is not None and key not in seen:
-                seen[key] = value if value in values else OTHER_VALUE
+            if value is not None:
+                seen[key] = value if key in self.full or value in self.named[key] else OTHER_VALUE
         return seen
 
     def name_seen(self, node: Node) -> str:
