@@ -1,10 +1,11 @@
 """The work behind `ksolver analyze`; apart from it, so that `--help` loads nothing heavy."""
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 
+from ksolver_cli.cli.common.cluster_flags import ClusterFlags
 from ksolver_cli.cli.common.exits import CommandError, Exit
 from ksolver_cli.cli.common.gates import parse_gates, tripped
 from ksolver_cli.cli.common.output import STDOUT, emit
@@ -36,6 +37,7 @@ class Asked:
     prices: Path | None
     region: str | None
     spot_factor: str | None
+    cluster: ClusterFlags = field(default_factory=ClusterFlags)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +117,13 @@ def _request(asked: Asked, searching: Searching, snapshot: Snapshot) -> Request:
 def _snapshot(asked: Asked) -> Snapshot:
     if asked.sample is not None:
         return read_snapshot([sample(asked.sample)])
-    if not asked.inputs:
-        raise CommandError("no snapshot given", "name a file, or try `ksolver analyze --demo`", Exit.USAGE)
-    return read_snapshot(asked.inputs)
+    if asked.inputs:
+        if asked.cluster.given:
+            raise CommandError("a snapshot and kubectl's flags", "give one of them", Exit.USAGE)
+        return read_snapshot(asked.inputs)
+    from ksolver_cli.cli.cluster.connection import read_live
+
+    return read_live(asked.cluster)
 
 
 def _budget(text: str | None, snapshot: Snapshot) -> int | None:

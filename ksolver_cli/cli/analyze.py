@@ -5,9 +5,11 @@ import sys
 import typer
 
 from ksolver_cli.cli.common import options as o
+from ksolver_cli.cli.common.cluster_flags import ClusterFlags, with_cluster_flags
 from ksolver_cli.cli.common.exits import Exit
 
 
+@with_cluster_flags
 def analyze(
     snapshot: o.Snapshots = None,
     demo: o.Demo = False,
@@ -34,6 +36,8 @@ def analyze(
     time_limit: o.TimeLimit = 300,
     effort: o.Effort = 1.0,
     fail_on: o.FailOn = None,
+    *,
+    cluster: ClusterFlags,
 ) -> None:
     """How much the cluster overpays, what stops it from paying less, and how to get there."""
     from ksolver_cli.cli.analysis import Asked, Searching, Showing, run, what_if
@@ -41,9 +45,12 @@ def analyze(
     source = "demo" if demo else sample
     showing = Showing("json" if json else output, out, all_nodes, strict_prices, tuple(fail_on or ()))
     searching = Searching(move_budget, seed, workers, time_limit, effort)
-    asked = Asked(tuple(snapshot or ()), source, complete, kubernetes_version, prices, region, spot_factor)
+    asked = Asked(tuple(snapshot or ()), source, complete, kubernetes_version, prices, region, spot_factor, cluster)
     relax = (ignore_taints, relax_anti_affinity, relax_affinity)
-    code = run(asked, searching, showing, what_if((cpu_headroom, memory_headroom, overcommit), relax))
+    _end(run(asked, searching, showing, what_if((cpu_headroom, memory_headroom, overcommit), relax)))
+
+
+def _end(code: Exit) -> None:
     if code is not Exit.DONE:
         sys.stdout.flush()
         raise typer.Exit(code)

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from ksolver_cli.cli.common import options as o
+from ksolver_cli.cli.common.cluster_flags import ClusterFlags, with_cluster_flags
 from ksolver_cli.cli.common.exits import CommandError, Exit
 
 Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")]
@@ -20,6 +21,7 @@ Verify = Annotated[str | None, typer.Option("--verify", metavar="FILE", help="Ch
 KindTimeout = Annotated[float, typer.Option(min=1, metavar="SECONDS", help="How long one kind may take.")]
 
 
+@with_cluster_flags
 def snapshot(
     out: o.Out = None,
     force: Force = False,
@@ -27,14 +29,9 @@ def snapshot(
     names: NamesFile = None,
     keep_label: KeepLabels = None,
     verify: Verify = None,
-    context: o.Context = None,
-    kubeconfig: o.Kubeconfig = None,
-    namespace: o.Namespaces = None,
-    all_namespaces: o.AllNamespaces = False,
-    as_user: o.AsUser = None,
-    as_group: o.AsGroups = None,
-    request_timeout: o.RequestTimeout = 60,
     kind_timeout: KindTimeout = 600,
+    *,
+    cluster: ClusterFlags,
 ) -> None:
     """Write what analysis needs of a cluster to one redacted file. Only reads the cluster.
 
@@ -47,10 +44,6 @@ def snapshot(
         return check(verify)
     if out is None:
         raise CommandError("no file to write to", "give --out cluster.json.zst, or --out - for stdout", Exit.USAGE)
-    from ksolver_cli.cli.cluster.connection import Flags
     from ksolver_cli.cli.cluster.taking import Target, take
 
-    flags = Flags(
-        context, kubeconfig, namespace or (), all_namespaces, as_user, as_group or (), request_timeout, kind_timeout
-    )
-    return take(flags, Target(out, force, anonymize, names, tuple(keep_label or ())))
+    return take(cluster, Target(out, force, anonymize, names, tuple(keep_label or ())), kind_timeout)

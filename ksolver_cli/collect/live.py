@@ -11,7 +11,6 @@ from ksolver_cli.collect.api.discovery import Found, Served, discover
 from ksolver_cli.collect.api.listing import Item, Lists, Page
 from ksolver_cli.collect.errors import ApiError, CollectError, Failure
 from ksolver_cli.domain.cluster import Gap
-from ksolver_cli.snapshot.kinds import KINDS
 from ksolver_cli.snapshot.model import Snapshot
 from ksolver_cli.snapshot.prune import prune
 from ksolver_cli.snapshot.spool import Spool
@@ -74,7 +73,6 @@ def read(client: ApiClient, connection: Connection, progress: Progress = silent)
     found = _discovered(client)
     reading.server_version = found.version
     reading.gaps += found.gaps
-    reading.gaps += _absent(found)
     lists = Lists(client, connection.kind_seconds)
     for served in found.served:
         _read_kind(lists, served, connection.namespaces, reading, progress)
@@ -98,14 +96,6 @@ def unusable(client: ApiClient, error: ApiError) -> CollectError:
     """Return the error for people of a server that cannot be used at all."""
     name = f"cluster {client.access.name}" if client.access.name else "the cluster"
     return CollectError(f"{name} at {client.access.server}: {error}", _HINTS.get(error.failure, "try again later"))
-
-
-def _absent(found: Found) -> Iterable[Gap]:
-    """Kinds that a server of this group would be expected to have; an API that is not installed is no gap."""
-    seen = {served.kind.plural for served in found.served} | {gap.kind for gap in found.gaps}
-    for kind in KINDS:
-        if kind.plural not in seen and kind.group in found.groups:
-            yield Gap(kind.plural, "not served by this cluster")
 
 
 def _read_kind(lists: Lists, served: Served, namespaces: tuple[str, ...], reading: Reading, progress: Progress) -> None:

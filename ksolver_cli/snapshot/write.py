@@ -12,7 +12,7 @@ import zstandard
 
 from ksolver_cli.snapshot.atomic import whole_file
 from ksolver_cli.snapshot.model import SCHEMA, RawObject, Snapshot
-from ksolver_cli.snapshot.publish import Document, Draft
+from ksolver_cli.snapshot.naming.publish import Document, Draft
 
 _LEVEL = 9
 

@@ -1,40 +1,34 @@
-"""From kubectl's flags to a connection, and errors of reading a cluster in two lines."""
+"""From kubectl's flags to a connection or a snapshot, and errors of reading a cluster in two lines."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 
+from ksolver_cli.cli.cluster.bars import reading_bars
+from ksolver_cli.cli.common.cluster_flags import ClusterFlags
 from ksolver_cli.cli.common.exits import CommandError, Exit
 from ksolver_cli.collect.access.settings import Connection
 from ksolver_cli.collect.errors import ApiError, CollectError
+from ksolver_cli.collect.live import read_cluster
+from ksolver_cli.snapshot.model import Snapshot
+
+KIND_SECONDS = 600.0
+"""How long one kind may take."""
 
 
-@dataclass(frozen=True, slots=True)
-class Flags:
-    """kubectl's flags as they were typed."""
-
-    context: str | None = None
-    kubeconfig: str | None = None
-    namespaces: Sequence[str] = ()
-    all_namespaces: bool = False
-    as_user: str | None = None
-    as_groups: Sequence[str] = ()
-    request_seconds: float = 60.0
-    kind_seconds: float = 600.0
-
-    def connection(self) -> Connection:
-        """Return the connection; raises CommandError for flags that contradict each other."""
-        if self.all_namespaces and self.namespaces:
-            raise CommandError("-A and -n contradict each other", "give one of them", Exit.USAGE)
-        return Connection(
-            kubeconfig=self.kubeconfig,
-            context=self.context,
-            namespaces=tuple(dict.fromkeys(self.namespaces)),
-            as_user=self.as_user,
-            as_groups=tuple(self.as_groups),
-            request_seconds=self.request_seconds,
-            kind_seconds=max(self.kind_seconds, self.request_seconds),
-        )
+def connection_of(flags: ClusterFlags, kind_seconds: float = KIND_SECONDS) -> Connection:
+    """Return the connection; raises CommandError for flags that contradict each other."""
+    namespaces = tuple(dict.fromkeys(flags.namespace or ()))
+    if flags.all_namespaces and namespaces:
+        raise CommandError("-A and -n contradict each other", "give one of them", Exit.USAGE)
+    return Connection(
+        kubeconfig=flags.kubeconfig,
+        context=flags.context,
+        namespaces=namespaces,
+        as_user=flags.as_user,
+        as_groups=tuple(flags.as_group or ()),
+        request_seconds=flags.request_timeout,
+        kind_seconds=max(kind_seconds, flags.request_timeout),
+    )
 
 
 @contextlib.contextmanager
@@ -46,3 +40,10 @@ def cluster_errors_told() -> Iterator[None]:
         raise CommandError(error.what, error.hint, Exit.CLUSTER) from error
     except ApiError as error:
         raise CommandError(f"the cluster: {error}", "try again, or run `ksolver doctor`", Exit.CLUSTER) from error
+
+
+def read_live(flags: ClusterFlags) -> Snapshot:
+    """Return the cluster that the flags lead to, in memory, with a bar for each kind; raises CommandError."""
+    connection = connection_of(flags)
+    with cluster_errors_told(), reading_bars() as bars:
+        return read_cluster(connection, bars)

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ksolver_cli.cli.cluster.bars import reading_bars
-from ksolver_cli.cli.cluster.connection import Flags, cluster_errors_told
+from ksolver_cli.cli.cluster.connection import cluster_errors_told, connection_of
+from ksolver_cli.cli.common.cluster_flags import ClusterFlags
 from ksolver_cli.cli.common.exits import CommandError, Exit, one_line
 from ksolver_cli.cli.common.output import STDOUT
 from ksolver_cli.collect.access.find import find_access
 from ksolver_cli.collect.api.client import ApiClient
 from ksolver_cli.collect.live import Reading, read
 from ksolver_cli.snapshot.atomic import whole_file
-from ksolver_cli.snapshot.publish import Document, Draft, anonymized, redacted
+from ksolver_cli.snapshot.naming.publish import Document, Draft, anonymized, redacted
 from ksolver_cli.snapshot.write import encode_document, write_file, write_pieces
 
 _SHOWN = 12
@@ -44,9 +45,9 @@ class Target:
         return Path(f"{self.out}.names.json")
 
 
-def take(flags: Flags, target: Target) -> None:
+def take(flags: ClusterFlags, target: Target, kind_seconds: float) -> None:
     """Read the cluster and write the file; raises CommandError."""
-    connection = flags.connection()
+    connection = connection_of(flags, kind_seconds)
     for path in _files(target):
         _check_writable(path, target.force)
     with cluster_errors_told(), reading_bars() as bars:

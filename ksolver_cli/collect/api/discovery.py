@@ -58,7 +58,6 @@ class Found:
 
     served: list[Served] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
-    groups: frozenset[str] = frozenset()
     version: str = ""
 
 
@@ -70,7 +69,6 @@ def discover(client: ApiClient) -> Found:
         found.served = [Served(kind, _ALWAYS[kind.group]) for kind in KINDS if kind.group in _ALWAYS]
         found.gaps.append(Gap("discovery", "forbidden: only the kinds that every server has were looked for"))
         return found
-    found.groups = frozenset(groups)
     for group in dict.fromkeys(kind.group for kind in KINDS):
         wanted = [kind for kind in KINDS if kind.group == group]
         _discover_group(client, wanted, groups.get(group, ()), found)
