@@ -45,7 +45,8 @@ class Secret:
 class PrometheusSettings:
     """Everything a client needs to know about a server that speaks the Prometheus HTTP API.
 
-    With a username the secret is the password of basic authentication, without one it is a bearer token.
+    With a username the secret is the password of basic authentication, without one it is a bearer token. Without
+    `partial_answers` servers that merge others are asked to fail rather than to leave some out.
     """
 
     url: str
@@ -56,6 +57,7 @@ class PrometheusSettings:
     insecure_skip_tls_verify: bool = False
     timeout_seconds: float = 30.0
     attempts: int = 5
+    partial_answers: bool = False
 
 
 @dataclass(frozen=True)

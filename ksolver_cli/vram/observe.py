@@ -65,7 +65,7 @@ def observe(ask: Asks, source: PodSpecSource, window: Window, cards: Cards, matc
     """
     reading = read_devices(ask, window, matchers)
     uses = pods_of(reading.devices)
-    memory = remembered(ask, window, needing_memory(uses, source))
+    memory = remembered(ask, window, needing_memory(uses, source), matchers)
     run = _Run(ask, source, window, cards, tuple(matchers))
     rows: list[Observation] = []
     unmatched: list[Unmatched] = []

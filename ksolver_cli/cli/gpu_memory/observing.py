@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -168,7 +168,7 @@ def _observe(asked: Asked, summary: Summary) -> None:
     window = Window(_moment(asked.end), duration(asked.window, "--window"))
     source = asked.specs.source()
     with _errors_told():
-        with PrometheusClient(settings) as prometheus:
+        with PrometheusClient(replace(settings, partial_answers=asked.allow_partial)) as prometheus:
             findings = observe(prometheus, source, window, Cards.bundled(), matchers)
         _warn(findings)
         if findings.reading.partial and not asked.allow_partial:

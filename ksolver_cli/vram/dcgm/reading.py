@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ksolver_cli.collect.prometheus_answer import Answer, PrometheusError, Series, merge_answers
+from ksolver_cli.collect.prometheus_answer import Answer, PrometheusError, Series
 from ksolver_cli.vram.dcgm import promql
 from ksolver_cli.vram.dcgm.devices import Device, Devices
 from ksolver_cli.vram.dcgm.labels import Labels, Scrapes
@@ -79,17 +79,19 @@ def read_devices(ask: Asks, window: Window, matchers: Sequence[str] = ()) -> Rea
     """
     asker = _Asker(ask, window, tuple(matchers))
     answers = {name: asker.must("max_over_time", name) for name in USED}
-    merged = merge_answers(answers.values())
     names = [name for name, answer in answers.items() if answer.series]
-    devices = Devices(Scrapes.among(series.labels for series in merged.series))
-    devices.add_peaks(merged.series)
+    devices = Devices(Scrapes.among(series.labels for answer in answers.values() for series in answer.series))
     for name in names:
+        devices.add_peaks(answers[name].series)
         devices.add_counts(asker.may("count_over_time", name).series)
     _look_closer(asker, names, devices)
     for labels, capacity in _capacities(asker, names):
         devices.add_capacity(labels, capacity)
     devices.judge_sharing()
-    return Reading(tuple(devices.all()), len(merged.series), merged.warnings, merged.partial)
+    warnings = dict.fromkeys(warning for answer in answers.values() for warning in answer.warnings)
+    partial = any(answer.partial for answer in answers.values())
+    count = sum(len(answer.series) for answer in answers.values())
+    return Reading(tuple(devices.all()), count, tuple(warnings), partial)
 
 
 def _look_closer(asker: _Asker, names: Sequence[str], devices: Devices) -> None:

@@ -32,7 +32,9 @@ class Remembered:
     several: bool = False
 
 
-def remembered(ask: Asks, window: Window, pods: Sequence[PodName]) -> dict[PodName, Remembered]:
+def remembered(
+    ask: Asks, window: Window, pods: Sequence[PodName], matchers: Sequence[str] = ()
+) -> dict[PodName, Remembered]:
     """Return what kube-state-metrics knew of pods during the window; pods it never knew are absent.
 
     Understands both label modes of scraping. A name that stood for pods of different uids is marked `several`, since
@@ -40,18 +42,21 @@ def remembered(ask: Asks, window: Window, pods: Sequence[PodName]) -> dict[PodNa
     """
     found: dict[PodName, Remembered] = {}
     for first in range(0, len(pods), _PODS_A_QUERY):
-        for metric, labels in _series(ask, window, pods[first : first + _PODS_A_QUERY]):
+        for metric, labels in _series(ask, window, pods[first : first + _PODS_A_QUERY], matchers):
             place = _place(labels)
             if place in pods:
                 found[place] = _with(found.get(place, Remembered()), metric, labels)
     return found
 
 
-def _series(ask: Asks, window: Window, pods: Sequence[PodName]) -> Iterator[tuple[str, Labels]]:
+def _series(
+    ask: Asks, window: Window, pods: Sequence[PodName], matchers: Sequence[str]
+) -> Iterator[tuple[str, Labels]]:
     names = sorted({name for _, name in pods})
     for metric in (_INFO, _OWNER, _CONTAINER, *_TERMINATED):
         for label in ("pod", "exported_pod"):
-            query = promql.over("last_over_time", metric, window.seconds, (promql.one_of(label, names),))
+            narrowed = (*matchers, promql.one_of(label, names))
+            query = promql.over("last_over_time", metric, window.seconds, narrowed)
             try:
                 answer = ask.query(query, window.end)
             except PrometheusError as error:

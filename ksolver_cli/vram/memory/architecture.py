@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ksolver_cli.domain.gpu_workload.hints import Hints
+from ksolver_cli.domain.gpu_workload.hints import Hints, billions_in_name
 
 TRANSFORMERS = frozenset({"decoder", "encoder", "moe"})
 _USUAL_ASPECT = 128
@@ -88,13 +88,17 @@ def from_hints(hints: Hints, known: Architecture | None) -> Architecture | None:
     billions = hints.number("model_parameters_billions")
     stated = round(billions * 1e9) if billions is not None and billions > 0 else None
     counted = count_parameters(hints.numbers)
+    rounded = billions is not None and billions == billions_in_name(hints.words.get("model", ""))
+    if known is not None and rounded:
+        # A name rounds (8B for 8.03) and counts the shared parts of experts twice; the table does not.
+        stated = known.parameters
     parameters = stated or counted or (known.parameters if known else None)
     if parameters is None:
         return None
-    base = replace(known, parameters=known.parameters) if known is not None else Architecture(parameters)
-    if known is not None and not _is_same_size(known.parameters, parameters):
-        # A stated size that is not the known model's: its shape would mislead.
-        base = Architecture(parameters, family=known.family)
+    base = Architecture(parameters, family=known.family if known is not None else "decoder")
+    # The shape of a known model of another size would mislead.
+    if known is not None and _is_same_size(known.parameters, parameters):
+        base = replace(known, parameters=parameters)
     return replace(
         base,
         layers=hints.count("layers") or base.layers,

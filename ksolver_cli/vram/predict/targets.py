@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ksolver_cli.domain.gpu_workload.containers import containers_of, gpu_resources
 from ksolver_cli.domain.gpu_workload.hints import Hints
@@ -14,7 +15,7 @@ from ksolver_cli.vram.predict.tiers import Asked
 _MIG = "nvidia.com/mig-"
 
 
-@dataclass
+@dataclass(frozen=True)
 class Targets:
     """What is known about where pods may go: the nodes of the input, the card a person named, the catalog."""
 
@@ -37,16 +38,24 @@ class Targets:
         if any(name.startswith(_MIG) for container in containers_of(pod) for name in gpu_resources(container)):
             return None
         bound = text(at(pod, "spec", "nodeName"))
-        node = next((node for node in self.nodes if at(node, "metadata", "name") == bound), None) if bound else None
+        node = self._by_name.get(bound) if bound is not None else None
         if node is not None:
             return node_gpu_memory_mib(node, self.cards)
         selector = string_map(at(pod, "spec", "nodeSelector"))
         selected = node_gpu_memory_mib({"metadata": {"labels": selector}}, self.cards)
         return selected or self.card_mib or self._only_size(selector)
 
+    @cached_property
+    def _by_name(self) -> dict[str, RawObject]:
+        return {name: node for node in self.nodes if (name := text(at(node, "metadata", "name")))}
+
+    @cached_property
+    def _sized(self) -> list[tuple[dict[str, str], int]]:
+        sizes = ((labels_of(node), node_gpu_memory_mib(node, self.cards)) for node in self.nodes)
+        return [(labels, size) for labels, size in sizes if size is not None]
+
     def _only_size(self, selector: dict[str, str]) -> int | None:
-        admitted = (node for node in self.nodes if selector.items() <= labels_of(node).items())
-        sizes = {size for node in admitted if (size := node_gpu_memory_mib(node, self.cards)) is not None}
+        sizes = {size for labels, size in self._sized if selector.items() <= labels.items()}
         return sizes.pop() if len(sizes) == 1 else None
 
 

@@ -32,8 +32,19 @@ def test_an_instant_query_goes_by_get_with_its_time() -> None:
     assert [(series.labels, series.last) for series in answer.series] == [({"a": "b"}, 3.0)]
     (asked,) = fake.asked
     assert (asked.method, asked.path) == ("GET", "/api/v1/query")
-    assert asked.parameters == {"query": "up", "time": "1764460800.25"}
+    assert asked.parameters == {
+        "query": "up",
+        "time": "1764460800.25",
+        "partial_response": "false",
+        "deny_partial_response": "1",
+    }
     assert "Authorization" not in asked.headers
+
+
+def test_partial_answers_are_asked_for_only_when_wanted() -> None:
+    with fake_prometheus(lambda _: vector()) as fake, client(fake, partial_answers=True) as prometheus:
+        prometheus.query("up")
+    assert fake.asked[0].parameters == {"query": "up"}
 
 
 def test_a_long_query_goes_by_post() -> None:

@@ -111,6 +111,16 @@ def test_two_containers_of_one_pod_do_not_share() -> None:
     assert (use.peak_mib, use.device_count, use.shared) == (900, 2, False)
 
 
+@pytest.mark.parametrize("first", ["DCGM_FI_DEV_FB_USED", "dcgm_fb_used"])
+def test_old_and_new_names_side_by_side_give_the_higher_value(first: str) -> None:
+    prometheus = MiniPrometheus()
+    labels = {"UUID": "GPU-1", "namespace": "n", "pod": "p"}
+    for name in ("DCGM_FI_DEV_FB_USED", "dcgm_fb_used"):
+        prometheus.add(name, labels, [(END, 900.0 if name == first else 100.0)])
+    (use,) = pods_of(read_devices(prometheus, Window(END, 3600)).devices)
+    assert use.peak_mib == 900
+
+
 def test_unattributed_memory_stays_the_devices_own() -> None:
     prometheus = MiniPrometheus()
     prometheus.add("DCGM_FI_DEV_FB_USED", {"UUID": "GPU-0", "Hostname": "v1"}, [(END, 12_000.0)])

@@ -224,6 +224,16 @@ def test_a_stated_size_beats_a_known_model_of_another() -> None:
     network = from_hints(hints(model_parameters_billions=3), known_model("llama-2-7b"))
     assert network is not None
     assert (network.parameters, network.layers) == (3_000_000_000, None)
+    near = from_hints(hints(model_parameters_billions=8), known_model("llama-2-7b"))
+    assert near is not None
+    assert (near.parameters, near.layers) == (8_000_000_000, 32)
+
+
+def test_a_name_only_rounds_a_known_models_size() -> None:
+    named = Hints({"model_parameters_billions": 56.0}, {"model": "mistralai/Mixtral-8x7B-v0.1"})
+    network = from_hints(named, known_model(named.words["model"]))
+    assert network is not None
+    assert network.parameters == 46_702_792_704
 
 
 DEEPSPEED = """{"train_micro_batch_size_per_gpu": 4, "gradient_accumulation_steps": "auto", "bf16": {"enabled": true},

@@ -220,8 +220,12 @@ def test_matchers_narrow_every_selector() -> None:
     prometheus = MiniPrometheus()
     prometheus.add(USED, exported("p", cluster="prod"), every_minute(5))
     prometheus.add(USED, exported("p", cluster="test"), every_minute(900))
+    finished(prometheus, "gone")
+    prometheus.add(USED, exported("gone", "GPU-2", cluster="prod"), every_minute(5))
     source = ObjectSource({"pods": [gpu_pod("p")]})
     assert only(observe(prometheus, source, DAY, Cards.bundled(), ('cluster="prod"',))).peak_mib == 5
+    assert prometheus.asked
+    assert all('cluster="prod"' in query for query in prometheus.asked)
 
 
 @pytest.mark.parametrize(("seconds", "spelled"), [(86_400, "24h"), (5_400, "90m"), (45, "45s"), (3_600, "1h")])
