@@ -1,6 +1,6 @@
 """PodTopologySpread: hard topology spread constraints."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
@@ -15,13 +15,21 @@ from ksolver_cli.domain.labels import Labels, LabelSelector, Operator, Requireme
 from ksolver_cli.domain.pod import Pod, PodSpec, SpreadConstraint
 from ksolver_cli.domain.verdict import Code, Family, Reason, Rejection, Verdict
 
-Domains = Mapping[str, str]
-"""Node name to domain, of the nodes that count for a constraint."""
+
+@dataclass(frozen=True, slots=True)
+class Domains:
+    """The nodes that count for a constraint, the domain of each, and how many domains that makes."""
+
+    of_node: Mapping[str, str]
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
 class Skew:
-    """One constraint in one state: pods counted by domain, the least of them, and whether the pod counts itself."""
+    """One constraint in one state: pods counted by domain, the least of them, and whether the pod counts itself.
+
+    Domains without a counted pod are absent from `counts`.
+    """
 
     constraint: SpreadConstraint
     counts: Mapping[str, int]
@@ -30,7 +38,15 @@ class Skew:
 
     def admits(self, domain: str) -> bool:
         """Whether one pod more in the domain keeps within maxSkew."""
-        return self.counts.get(domain, 0) + self.self_match - self.least <= self.constraint.max_skew
+        return self._keeps(self.counts.get(domain, 0))
+
+    @property
+    def admits_empty(self) -> bool:
+        """Whether a domain without any counted pod takes one."""
+        return self._keeps(0)
+
+    def _keeps(self, count: int) -> bool:
+        return count + self.self_match - self.least <= self.constraint.max_skew
 
 
 class PodTopologySpread:
@@ -63,23 +79,29 @@ class PodTopologySpread:
         if layout is None or layout.version != state.layout_version:
             layout = self._layouts[state] = _Layout(state.layout_version)
         return tuple(
-            _skew(pod, constraint, domains, state)
-            for constraint, domains in zip(hard_constraints(pod.spec), layout.domains(pod.spec, state), strict=True)
+            _skew(pod, constraint, layout.domains(pod.spec, constraint, state), state)
+            for constraint in hard_constraints(pod.spec)
         )
 
 
 class _Layout:
-    """Domains by pod spec. They change only when nodes are cordoned or go, not with every pod."""
+    """Domains by what decides them. They change only when nodes are cordoned or go, not with every pod."""
 
     def __init__(self, version: int) -> None:
         self.version = version
-        self._known: dict[int, tuple[PodSpec, tuple[Domains, ...]]] = {}
+        self._known: dict[Hashable, Domains] = {}
 
-    def domains(self, spec: PodSpec, state: State) -> tuple[Domains, ...]:
-        known = self._known.get(id(spec))
-        if known is None:
-            known = self._known[id(spec)] = (spec, domains_of(spec, state))
-        return known[1]
+    def domains(self, spec: PodSpec, constraint: SpreadConstraint, state: State) -> Domains:
+        key = domain_view(spec, constraint)
+        if key not in self._known:
+            counts = node_counter(spec, constraint)
+            of_node = {
+                node.node.name: node.node.labels[constraint.topology_key]
+                for node in state.node_states()
+                if counts(node)
+            }
+            self._known[key] = Domains(of_node, len(set(of_node.values())))
+        return self._known[key]
 
 
 def hard_constraints(spec: PodSpec) -> tuple[SpreadConstraint, ...]:
@@ -87,26 +109,27 @@ def hard_constraints(spec: PodSpec) -> tuple[SpreadConstraint, ...]:
     return tuple(constraint for constraint in spec.spread if constraint.hard)
 
 
-def domains_of(spec: PodSpec, state: State) -> tuple[Domains, ...]:
-    """For each hard constraint, the nodes that count for it and the domain of each."""
-    return tuple(
-        {
-            node.node.name: node.node.labels[constraint.topology_key]
-            for node in state.node_states()
-            if counts_for(spec, constraint, node)
-        }
-        for constraint in hard_constraints(spec)
-    )
+def domain_view(spec: PodSpec, constraint: SpreadConstraint) -> Hashable:
+    """All that decides which nodes are domains of the constraint: equal views have equal domains."""
+    keys = frozenset(other.topology_key for other in hard_constraints(spec))
+    affinity = (spec.node_selector, spec.node_affinity) if constraint.honor_node_affinity else None
+    return (constraint.topology_key, keys, affinity, spec.tolerations if constraint.honor_node_taints else None)
 
 
-def counts_for(spec: PodSpec, constraint: SpreadConstraint, node: NodeState) -> bool:
-    """Whether the node's domain counts: all hard keys present, and affinity and taints as the policies say."""
-    labels = node.node.labels
-    if any(other.topology_key not in labels for other in spec.spread if other.hard):
-        return False
-    if constraint.honor_node_affinity and not spec_matcher(spec)(labels, node.node.name):
-        return False
-    return not constraint.honor_node_taints or first_untolerated(node.taints, spec.tolerations) is None
+def node_counter(spec: PodSpec, constraint: SpreadConstraint) -> Callable[[NodeState], bool]:
+    """Whether a node's domain counts: all hard keys present, and affinity and taints as the policies say."""
+    keys = {other.topology_key for other in hard_constraints(spec)}
+    selects = spec_matcher(spec)
+    fits = selects if constraint.honor_node_affinity and (spec.node_selector or spec.node_affinity) else None
+    minds_taints, tolerations = constraint.honor_node_taints, spec.tolerations
+
+    def counts(node: NodeState) -> bool:
+        labels = node.node.labels
+        if not keys <= labels.keys() or (fits is not None and not fits(labels, node.node.name)):
+            return False
+        return not minds_taints or first_untolerated(node.taints, tolerations) is None
+
+    return counts
 
 
 def spread_selector(constraint: SpreadConstraint, labels: Labels) -> LabelSelector | None:
@@ -121,13 +144,14 @@ def spread_selector(constraint: SpreadConstraint, labels: Labels) -> LabelSelect
 def _skew(pod: Pod, constraint: SpreadConstraint, domains: Domains, state: State) -> Skew:
     selector = spread_selector(constraint, pod.labels)
     matcher = pod_matcher(selector)
-    counts = dict.fromkeys(domains.values(), 0)
+    counts: dict[str, int] = {}
     if not matcher.is_empty:
         for node_name, count in spread_tally(pod.namespace, selector, state).by_node.items():
-            if node_name in domains:
-                counts[domains[node_name]] += count
-    enough = len(counts) >= (1 if constraint.min_domains is None else constraint.min_domains)
-    least = min(counts.values()) if counts and enough else 0
+            domain = domains.of_node.get(node_name)
+            if domain is not None:
+                counts[domain] = counts.get(domain, 0) + count
+    enough = domains.size >= (1 if constraint.min_domains is None else constraint.min_domains)
+    least = min(counts.values()) if enough and counts and len(counts) == domains.size else 0
     return Skew(constraint, counts, least, matcher.matches(pod.labels))
 
 

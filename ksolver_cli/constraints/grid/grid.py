@@ -9,7 +9,7 @@ from ksolver_cli.constraints.base import FamilyRule
 from ksolver_cli.constraints.core.inter_pod_affinity import parse_fault, terms_at
 from ksolver_cli.constraints.core.node_affinity import named_nodes
 from ksolver_cli.constraints.core.node_resources_fit import delegated_resources
-from ksolver_cli.constraints.core.pod_topology_spread import PodTopologySpread, Skew
+from ksolver_cli.constraints.core.pod_topology_spread import PodTopologySpread
 from ksolver_cli.constraints.grid.columns import Column, Columns, Mask
 from ksolver_cli.constraints.grid.room import Room
 from ksolver_cli.constraints.matching.taints import UNSCHEDULABLE_TAINT, first_untolerated, is_tolerated
@@ -155,8 +155,12 @@ class Grid:
         if not callable(self._spread.prepare(pod, self.state)):
             return None
         for skew in self._spread.skews(pod, self.state):
-            column = self.columns.label(skew.constraint.topology_key)
-            mask &= column.where(_admits(skew))
+            key = skew.constraint.topology_key
+            if skew.admits_empty:
+                full = (domain for domain in skew.counts if not skew.admits(domain))
+                mask &= self.columns.has_keys((key,)) & ~self.columns.label(key).among(full)
+            else:
+                mask &= self.columns.label(key).among(filter(skew.admits, skew.counts))
         return mask
 
     def _sociable(self, pod: Pod) -> Mask | None:
@@ -180,12 +184,7 @@ class Grid:
 
     def _in_domains(self, key: str, tally: Tally) -> Mask:
         """Nodes whose domain of the key holds a pod that the tally counts."""
-        domains = tally.domains(key)
-        return self.columns.label(key).where(lambda value: value in domains)
-
-
-def _admits(skew: Skew) -> Callable[[str | None], bool]:
-    return lambda value: value is not None and skew.admits(value)
+        return self.columns.label(key).among(tally.domains(key))
 
 
 def code_of(verdict: Verdict | None) -> np.int8:

@@ -2,7 +2,12 @@
 
 from collections.abc import Hashable, Iterator
 
-from ksolver_cli.constraints.core.pod_topology_spread import counts_for, hard_constraints, spread_selector
+from ksolver_cli.constraints.core.pod_topology_spread import (
+    domain_view,
+    hard_constraints,
+    node_counter,
+    spread_selector,
+)
 from ksolver_cli.constraints.matching.holders import owner_ref
 from ksolver_cli.constraints.matching.index import LabelIndex
 from ksolver_cli.constraints.matching.selectors import Matcher, pod_matcher
@@ -51,7 +56,7 @@ class _Views:
         self._by_label: LabelIndex[PodClass] = LabelIndex()
         for cls in classes.pods:
             self._by_label.add(cls.sample.namespace, cls.sample.labels, cls)
-        self._eligible: dict[tuple[int, SpreadConstraint], Members] = {}
+        self._eligible: dict[Hashable, Members] = {}
         self._counted: dict[tuple[str, Matcher], Members] = {}
 
     def counted(self, cls: PodClass, constraint: SpreadConstraint) -> Members:
@@ -71,9 +76,8 @@ class _Views:
 
     def eligible(self, spec: PodSpec, constraint: SpreadConstraint) -> Members:
         """Node classes whose domains count."""
-        key = (id(spec), constraint)
+        key = domain_view(spec, constraint)
         if key not in self._eligible:
-            self._eligible[key] = frozenset(
-                index for index, node in enumerate(self._nodes) if counts_for(spec, constraint, node)
-            )
+            counts = node_counter(spec, constraint)
+            self._eligible[key] = frozenset(index for index, node in enumerate(self._nodes) if counts(node))
         return self._eligible[key]
