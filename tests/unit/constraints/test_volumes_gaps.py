@@ -59,7 +59,7 @@ def test_with_everything_seen_nothing_objects(rule: FamilyRule, objects: dict) -
         (ALL[2], WAITING, "csidrivers"),
         (ALL[2], WAITING, "csistoragecapacities"),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else getattr(value, "family", "objects"),
 )
 def test_a_hidden_kind_is_named(rule: FamilyRule, objects: dict, hidden: str) -> None:
     shown = {kind: found for kind, found in objects.items() if kind != hidden}

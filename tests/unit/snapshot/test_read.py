@@ -57,6 +57,7 @@ def _bare(item: dict[str, Any]) -> dict[str, Any]:
         ("packed.json.zst", zstandard.compress(json.dumps([NODE, POD]).encode())),
         ("misnamed.json", gzip.compress(json.dumps([NODE, POD]).encode())),
     ],
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_every_shape_gives_the_same_objects(tmp_path: Path, name: str, content: Any) -> None:
     snapshot = read_snapshot([_file(tmp_path, name, content)])
@@ -113,6 +114,7 @@ def test_a_list_of_nothing_says_that_the_kind_was_seen(tmp_path: Path) -> None:
         ("future.json", {"schema": "ksolver.snapshot/99", "objects": {}}, "ksolver.snapshot/99"),
         ("hollow.json", {"schema": "ksolver.snapshot/1", "objects": []}, "objects is not an object"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_broken_input_names_the_file_and_what_is_wrong(tmp_path: Path, name: str, content: Any, word: str) -> None:
     path = _file(tmp_path, name, content)
