@@ -7,8 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ksolver_cli.constraints.base import FamilyRule
+from ksolver_cli.constraints.core.inter_pod_affinity import parse_fault
+from ksolver_cli.constraints.core.pod_topology_spread import hard_constraints
 from ksolver_cli.constraints.grid.columns import Mask
 from ksolver_cli.constraints.grid.grid import FAIL, PASS, UNKNOWN, Codes, Grid
+from ksolver_cli.constraints.matching.selectors import pod_matcher
 from ksolver_cli.constraints.registry import families
 from ksolver_cli.constraints.state import State, as_new
 from ksolver_cli.domain.classes import Classes
@@ -50,7 +53,8 @@ def static_feasibility(cluster: Cluster, classes: Classes, *, ignore: Iterable[F
 
     Shape (pod classes, node classes). Families in `ignore` are left out; without NodeUnschedulable the taint of
     cordoned nodes is ignored too. Nodes that lack a topology key of the pod's hard spread or required affinity are
-    infeasible, being rejected whatever runs there. What cannot be known counts as feasible: the referee decides.
+    infeasible, being rejected whatever runs there, and so is every node for a pod whose selectors do not parse. What
+    cannot be known counts as feasible: the referee decides. Rows of daemon pods mean nothing, each names its own node.
     """
     ignored = frozenset(ignore)
     rules = tuple(rule for rule in families(cluster.kubernetes_version) if rule.family in STATIC - ignored)
@@ -70,12 +74,17 @@ _CORDON = "node.kubernetes.io/unschedulable"
 
 
 def _has_keys(grid: Grid, pod: Pod, ignored: frozenset[Family]) -> Mask:
+    """Nodes with the topology keys that the pod needs under its feet; none where the scheduler cannot parse it."""
     keys: set[str] = set()
+    faults: list[str] = []
     if Family.POD_TOPOLOGY_SPREAD not in ignored:
-        keys.update(constraint.topology_key for constraint in pod.spec.spread if constraint.hard)
+        hard = hard_constraints(pod.spec)
+        keys.update(constraint.topology_key for constraint in hard)
+        faults += (pod_matcher(constraint.selector).fault for constraint in hard)
     if Family.INTER_POD_AFFINITY not in ignored:
         keys.update(term.topology_key for term in pod.spec.affinity)
-    return grid.columns.has_keys(keys)
+        faults.append(parse_fault(pod.spec))
+    return grid.columns.has_keys(keys) & (not any(faults))
 
 
 def static_rules(cluster: Cluster) -> tuple[FamilyRule, ...]:

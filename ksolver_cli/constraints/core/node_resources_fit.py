@@ -52,13 +52,6 @@ class NodeResourcesFit:
         return Rejection(self.family, reason, tuple(short), code, ObjectRef("Node", node.node.name, ", ".join(short)))
 
 
-def served_by_devices(wanted: tuple[tuple[str, int], ...], cluster: Cluster) -> frozenset[str]:
-    """The resources that a device class serves, left to DynamicResources on nodes that offer none (since 1.36)."""
-    if cluster.kubernetes_version < (1, 36) or not cluster.devices.classes:
-        return frozenset()
-    return frozenset(name for name, _ in wanted if cluster.devices.class_for_resource(name) is not None)
-
-
 def counted_requests(requests: Resources) -> tuple[tuple[str, int], ...]:
     """The requests the scheduler weighs, without pod slots and zeros: cpu, memory, ephemeral storage, then by name."""
     asked = [(name, amount) for name, amount in requests.items() if amount > 0 and is_counted(name)]
