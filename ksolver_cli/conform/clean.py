@@ -27,6 +27,9 @@ _SEEN_VOLUMES = (
 )
 NO_IMAGE = "none"
 
+_COPIED = {"kubernetes.io/os": "beta.kubernetes.io/os", "kubernetes.io/arch": "beta.kubernetes.io/arch"}
+"""Labels that the node controller of any cluster copies."""
+
 
 def metadata_of(raw: RawObject, *, annotations: bool = False) -> dict[str, Any]:
     """Name, namespace and labels; annotations where the scheduler reads them."""
@@ -46,11 +49,15 @@ def clean_node(raw: RawObject) -> dict[str, Any]:
     spec = raw.get("spec") or {}
     status = raw.get("status") or {}
     kept = {key: status[key] for key in ("allocatable", "capacity", "declaredFeatures") if key in status}
+    metadata = metadata_of(raw)
+    labels = metadata.get("labels", {})
+    if labels:
+        metadata["labels"] = {**labels, **{copy: labels[key] for key, copy in _COPIED.items() if key in labels}}
     kept["conditions"] = [{"type": "Ready", "status": "True", "reason": "Conform", "message": "for one question"}]
     return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": metadata_of(raw),
+        "metadata": metadata,
         "spec": {key: spec[key] for key in ("taints", "unschedulable", "providerID") if key in spec},
         "status": kept,
     }

@@ -62,16 +62,18 @@ class Recorder:
     def ask(self, question: Question) -> Answer:
         """Ask, and write the verdict down at once."""
         answer = self._scheduler.ask(question)
+        # What a source rewrites for itself is not part of the question; what it cannot carry is no part of the answer.
+        kinds = sorted(self.prepare(question).beside)
         if self._file is not None and answer.said is not Said.NO_ANSWER:
             line = {
                 "schema": SCHEMA,
-                "key": question_key(question, self._judged_as),
+                "key": question_key(question.only(kinds), self._judged_as),
                 "pod": f"{question.namespace}/{question.pod_name}",
                 "node": question.node_name,
                 "kubernetes_version": self._judged_as,
                 "scheduler_version": self.version,
                 "source": self.source,
-                "kinds": sorted(question.beside),
+                "kinds": kinds,
                 "verdict": answer.said.value,
                 "reason": answer.reason,
             }
@@ -116,7 +118,7 @@ class Replay:
 
     def ask(self, question: Question) -> Answer:
         """The recorded verdict, or no answer."""
-        found = self._answers.get(question_key(question, self.judged_as))
+        found = self._answers.get(question_key(self.prepare(question), self.judged_as))
         return found or Answer(Said.NO_ANSWER, "not in the recording")
 
 

@@ -111,7 +111,7 @@ class _Run:
         """The scheduler's verdict; None when the run was stopped before or meanwhile."""
         if self.watch.stop():
             return None
-        answer = self.scheduler.ask(self.scheduler.prepare(self.worlds.question(pod, node)))
+        answer = self.scheduler.ask(self.worlds.question(pod, node))
         if self.watch.stop():
             return None
         found.probes += 1

@@ -19,5 +19,5 @@ class Scheduler(Protocol):
         ...
 
     def ask(self, question: Question) -> Answer:
-        """The verdict on a prepared question; never raises for one that fails, but says no answer."""
+        """The verdict on a question; never raises for one that fails, but says no answer."""
         ...

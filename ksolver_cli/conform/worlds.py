@@ -90,7 +90,7 @@ class Worlds:
         claims = (self._device_claims.get(f"{pod.namespace}/{name}") for name in sorted(wanted))
         return {
             "deviceclasses": self._all("deviceclasses"),
-            "resourceclaims": tuple(_released(raw, pod) for raw in claims if raw is not None),
+            "resourceclaims": tuple(_released(raw) for raw in claims if raw is not None),
             "resourceslices": self._all("resourceslices"),
         }
 
@@ -136,10 +136,8 @@ def _concerns(raw: RawObject, bound: Iterable[str], claims: Iterable[tuple[str, 
     return (str(reference.get("namespace")), str(reference.get("name"))) in claims
 
 
-def _released(raw: RawObject, pod: Pod) -> dict[str, Any]:
-    """A device claim without the allocation that goes with the pod; one that others reserve keeps it."""
+def _released(raw: RawObject) -> dict[str, Any]:
+    """A device claim without its allocation: that goes with the pods that hold it, and none is here."""
     claim = _cleaned(raw, "resourceclaims")
-    reserved = (raw.get("status") or {}).get("reservedFor") or ()
-    if not any(entry.get("name") != pod.name for entry in reserved if isinstance(entry, Mapping)):
-        claim.pop("status", None)
+    claim.pop("status", None)
     return claim

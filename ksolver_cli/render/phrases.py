@@ -74,8 +74,8 @@ def reasons(rejection: Rejection) -> tuple[str, ...]:
         return tuple(_shortage(resource) for resource in params)
     if reason in _BINDER:
         return (WORDS[reason], *(WORDS[Reason(further)] for further in params))
-    if reason is Reason.NODE_AFFINITY_PRE and params:
-        return (CONFLICT,)
+    if reason is Reason.NODE_AFFINITY_PRE:
+        return (CONFLICT,) if params else (f"node(s) didn't satisfy plugin(s) [{rejection.family}]",)
     if reason is Reason.GATED:
         return (WORDS[reason].format(" ".join(params)),)
     words = WORDS[reason].format(*params)

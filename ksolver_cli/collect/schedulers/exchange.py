@@ -92,6 +92,9 @@ def pod_scheduled(pod: RawObject) -> tuple[str, str, str]:
 _NOT_YET = ("no nodes available", "0/0 nodes")
 """How the scheduler's message begins when it looked at the pod before it knew of any node."""
 
+_POSTSCRIPTS = (" no new claims to deallocate", " preemption:")
+"""What PostFilter adds to the words of Filter."""
+
 
 def verdict_of(pod: RawObject, node_name: str) -> Answer | None:
     """What the pod's own state says: bound to the node, unschedulable, or nothing yet (None)."""
@@ -100,7 +103,9 @@ def verdict_of(pod: RawObject, node_name: str) -> Answer | None:
         return Answer(Said.PASS)
     status, reason, message = pod_scheduled(pod)
     if status == "False" and reason == "Unschedulable" and not message.startswith(_NOT_YET):
-        return Answer(Said.FAIL, message.partition(" preemption:")[0].strip())
+        for postscript in _POSTSCRIPTS:
+            message = message.partition(postscript)[0]
+        return Answer(Said.FAIL, message.strip())
     return None
 
 

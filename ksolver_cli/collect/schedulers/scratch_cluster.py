@@ -106,10 +106,11 @@ class ScratchCluster:
         return rewritten(question, self._namespace)
 
     def ask(self, question: Question) -> Answer:
-        """Put one question and clear up; what fails is no answer."""
+        """Put one question, inside the namespace, and clear up; what fails is no answer."""
+        moved = self.prepare(question)
         try:
-            self._objects.put(question, self._wait_for_node)
-            return self._wait_for(question)
+            self._objects.put(moved, self._wait_for_node)
+            return self._wait_for(moved)
         except ApiRefusedError as error:
             return Answer(Said.NO_ANSWER, str(error))
         finally:

@@ -20,9 +20,6 @@ CONDITION_TAINTS = {
 }
 """Taints that the node controller keeps as the node's conditions are, and those conditions."""
 
-_MIRRORED = {"kubernetes.io/os": "beta.kubernetes.io/os", "kubernetes.io/arch": "beta.kubernetes.io/arch"}
-"""Labels that the node controller copies."""
-
 _MERGED = ("matchLabelKeys", "mismatchLabelKeys")
 
 
@@ -37,9 +34,6 @@ def rewritten(question: Question, namespace: str) -> Question:
     beside["namespaces"] = tuple(_renamed(raw, namespace) for raw in question.beside.get("namespaces", ()))
     if "persistentvolumes" in beside:
         beside["persistentvolumes"] = tuple(_reserved(raw, namespace) for raw in beside["persistentvolumes"])
-    if "resourceclaims" in beside:
-        # Its controller takes an allocation back as soon as no pod is there to hold it.
-        beside["resourceclaims"] = tuple(_without(raw, "status") for raw in beside["resourceclaims"])
     return replace(question, node=_node(question.node), pod=_pod(question.pod, home, namespace), beside=beside)
 
 
@@ -65,10 +59,6 @@ def _reserved(raw: RawObject, namespace: str) -> RawObject:
 
 
 def _node(raw: RawObject) -> dict[str, Any]:
-    labels = dict(raw["metadata"].get("labels", {}))
-    for source, copy in _MIRRORED.items():
-        if source in labels:
-            labels[copy] = labels[source]
     taints = raw["spec"].get("taints") or ()
     states = {"Ready": "True"}
     states.update(CONDITION_TAINTS[taint["key"]] for taint in taints if taint.get("key") in CONDITION_TAINTS)
@@ -76,8 +66,7 @@ def _node(raw: RawObject) -> dict[str, Any]:
         {"type": kind, "status": state, "reason": "Conform", "message": "for one question"}
         for kind, state in states.items()
     ]
-    metadata = {**raw["metadata"], "labels": labels}
-    return {**raw, "metadata": metadata, "status": {**raw["status"], "conditions": conditions}}
+    return {**raw, "status": {**raw["status"], "conditions": conditions}}
 
 
 def _pod(raw: RawObject, home: str, namespace: str) -> dict[str, Any]:

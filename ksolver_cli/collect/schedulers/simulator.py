@@ -99,7 +99,7 @@ class Simulator:
         """Put one question; a failed request is tried again, then there is no answer."""
         try:
             self._empty()
-            self._send("POST", "/api/v1/import", self._import_of(question))
+            self._send("POST", "/api/v1/import", self._import_of(self.prepare(question)))
             answer = self._wait_for(question)
         except _NoContactError as error:
             self._lost += 1

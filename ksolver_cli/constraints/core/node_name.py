@@ -5,6 +5,9 @@ from ksolver_cli.constraints.state import NodeState, State
 from ksolver_cli.domain.pod import Pod
 from ksolver_cli.domain.verdict import Code, Family, ObjectRef, Reason, Rejection, Verdict
 
+_NARROWS_SINCE = (1, 37)
+"""Since this version the plugin leaves other nodes out before Filter."""
+
 
 class NodeName:
     """kube-scheduler's NodeName plugin: `spec.nodeName`, where set, must equal the node's name."""
@@ -18,6 +21,8 @@ class NodeName:
         wanted = pod.node_name
         source = ObjectRef("Pod", pod.key, "nodeName")
         rejection = Rejection(self.family, Reason.NODE_NAME, (wanted,), Code.UNRESOLVABLE, source)
+        if state.cluster.kubernetes_version >= _NARROWS_SINCE:
+            rejection = Rejection(self.family, Reason.NODE_AFFINITY_PRE, (), Code.UNRESOLVABLE, source)
 
         def check(node: NodeState) -> Verdict | None:
             return None if node.node.name == wanted else rejection

@@ -5,6 +5,10 @@ from ksolver_cli.domain.cluster import Cluster
 from ksolver_cli.domain.pod import PodAffinityTerm
 
 _NO_LABELS: dict[str, str] = {}
+_FORGETFUL = ((1, 34), (1, 36))
+"""Versions that resolve a term's selector into namespaces but keep the selector too, on a copy of the term: one that
+matches no labels at all (`DoesNotExist`, `NotIn`) then reaches every namespace.
+"""
 
 
 class Reach:
@@ -18,6 +22,7 @@ class Reach:
     def __init__(self, cluster: Cluster) -> None:
         self._labels = cluster.namespaces
         self._known = cluster.knows("namespaces")
+        self._forgetful = _FORGETFUL[0] <= cluster.kubernetes_version <= _FORGETFUL[1]
 
     def own(self, term: PodAffinityTerm, namespace: str) -> bool | None:
         """Whether a term of the pod to place counts pods of `namespace`."""
@@ -26,6 +31,8 @@ class Reach:
         selector = pod_matcher(term.namespace_selector)
         if selector.is_empty or term.namespace_selector is None:
             return selector.is_empty
+        if self._forgetful and selector.matches(_NO_LABELS):
+            return True
         labels = self._labels.get(namespace)
         if labels is None:
             return False if self._known else None
