@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import median
 
 from ksolver_cli.vram.facts import from_numbers
@@ -38,8 +39,15 @@ def usable(rows: Iterable[Observation]) -> list[Observation]:
 
 def modelled(row: Observation) -> Estimate | None:
     """Return what the memory model says about an observed workload, from the hints kept with the observation."""
-    setting = Setting(processes=row.gpu_count or 1, card_mib=row.capacity_mib)
-    return estimate(from_numbers(row.hints), setting) if row.hints else None
+    if not row.hints:
+        return None
+    return _modelled(tuple(sorted(row.hints.items())), row.gpu_count or 1, row.capacity_mib)
+
+
+@lru_cache(maxsize=100_000)
+def _modelled(hints: tuple[tuple[str, float], ...], gpus: int, card_mib: int | None) -> Estimate | None:
+    # Rows of one fingerprint say the same, and a store has thousands of them.
+    return estimate(from_numbers(dict(hints)), Setting(processes=gpus, card_mib=card_mib))
 
 
 def log_ratios(rows: Iterable[Observation]) -> dict[str, float]:
