@@ -84,6 +84,11 @@ def test_a_missing_kind_is_unknown_until_the_input_is_said_to_be_complete(snapsh
     assert [found["verdict"] for found in record["nodes"]] == ["unknown", "fail"]
 
 
+def test_a_namespace_may_be_given_beside_the_name(snapshot: str) -> None:
+    assert verdicts("web", snapshot, "-n", "default") == verdicts("default/web", snapshot)
+    assert run("web", snapshot, "-n", "other").exit_code == 2
+
+
 def test_a_list_may_come_from_stdin() -> None:
     text = json.dumps({"kind": "List", "apiVersion": "v1", "items": CLUSTER})
     assert verdicts("web", "-", stdin=text)["n1"] == []
@@ -132,6 +137,8 @@ def test_text_fits_eighty_columns_and_says_what_is_special(snapshot: str) -> Non
         (["default/nobody"], 2, "is not in the input"),
         (["default/web", "--kubernetes-version", "new"], 2, "not a version"),
         (["-f", "missing.yaml"], 4, "missing.yaml"),
+        (["default/web", "--context", "other"], 2, "give one of them"),
+        (["default/web", "-o", "xml"], 2, "formats are text, json"),
     ],
 )
 def test_errors_are_two_lines(snapshot: str, arguments: list[str], code: int, words: str) -> None:
