@@ -17,7 +17,7 @@ from ksolver_cli.constraints.matching.tally import Tally
 from ksolver_cli.constraints.registry import families
 from ksolver_cli.constraints.state import State, as_new
 from ksolver_cli.domain.node import Taint
-from ksolver_cli.domain.pod import Pod, Toleration
+from ksolver_cli.domain.pod import Phase, Pod, Toleration
 from ksolver_cli.domain.verdict import Family, Rejection, Verdict
 
 PASS, UNKNOWN, FAIL = np.int8(0), np.int8(1), np.int8(2)
@@ -96,10 +96,10 @@ class Grid:
         return codes
 
     def verdicts_if_evicted(self, pod: Pod) -> Codes:
-        """The verdicts on a bound pod as if it had just been evicted and made anew."""
+        """The verdicts on a pod as if it had just been evicted and made anew; a pending one keeps the node it names."""
         node_name = self.state.node_of(pod)
         if node_name is None:
-            return self.verdicts(pod)
+            return self.verdicts(pod if pod.phase is Phase.PENDING else as_new(pod))
         self.remove(pod)
         codes = self.verdicts(as_new(pod))
         self.add(pod, node_name)
