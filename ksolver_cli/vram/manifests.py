@@ -11,10 +11,9 @@ from pathlib import Path
 from ksolver_cli.domain.gpu_workload.containers import asks_for_gpu, gpu_count
 from ksolver_cli.domain.gpu_workload.hints import Hints, sniff, sniff_line
 from ksolver_cli.domain.gpu_workload.raw import RawObject, annotations_of, at, items, mapping, mappings, text
-from ksolver_cli.snapshot.documents import parse
 from ksolver_cli.snapshot.kinds import by_plural
 from ksolver_cli.snapshot.migrate import is_snapshot, migrate
-from ksolver_cli.snapshot.source import STDIN, read_bytes
+from ksolver_cli.vram.inputs import documents
 from ksolver_cli.vram.join.source import controller_of
 
 _MAX_DEPTH = 14
@@ -53,6 +52,11 @@ class Workload:
         """Whether any container asks for a GPU."""
         return asks_for_gpu(self.pod)
 
+    @property
+    def runs(self) -> bool:
+        """Whether a cluster has this pod, rather than someone's manifest."""
+        return at(self.pod, "status", "phase") is not None
+
 
 @dataclass(frozen=True)
 class _Found:
@@ -62,12 +66,11 @@ class _Found:
 
 
 def read_workloads(path: str | Path) -> tuple[list[Workload], list[RawObject]]:
-    """Return the workloads of a file and the nodes beside them; `-` is stdin. Raises SnapshotError.
+    """Return the workloads of an input (see `inputs.documents`) and the nodes beside them; raises SnapshotError.
 
     An object whose pods are there too, and one made by another object, is not repeated; finished pods are left out.
     """
-    where = "stdin" if str(path) == STDIN else str(path)
-    objects = [obj for document in parse(where, read_bytes(str(path))) for obj in _objects(where, document)]
+    objects = [obj for where, document in documents(path) for obj in _objects(where, document)]
     owned = {key for obj in objects if (key := _owner_key(obj)) is not None}
     found: list[Workload] = []
     for obj in objects:

@@ -67,7 +67,8 @@ def _predicted(asked: Asked, typed: Hints, contents: stores.Contents) -> Answers
     found, nodes = read_workloads(path)
     predictor = Predictor(contents.observations, largest_card_mib=cards.largest_mib, hard_admit=asked.hard_admit)
     known = [predictor.knows(key.key) if (key := fingerprint(w.pod)) else False for w in found]
-    chosen = worth_predicting(found, known, cluster=bool(nodes))
+    cluster = bool(nodes) or any(w.runs for w in found)
+    chosen = worth_predicting(found, known, cluster=cluster)
     if not chosen:
         log.warning("no workload in %s asks for a GPU", one_line(path))
     targets = Targets(cards, nodes, card_mib, typed)

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Protocol
 
 from ksolver_cli.domain.gpu_workload.raw import RawObject, at, mapping, mappings, text
-from ksolver_cli.snapshot.documents import parse
 from ksolver_cli.snapshot.importers import Found, import_document
 from ksolver_cli.snapshot.kinds import by_plural
 from ksolver_cli.snapshot.migrate import is_snapshot, migrate, own_objects
-from ksolver_cli.snapshot.source import STDIN, read_bytes
+from ksolver_cli.vram.inputs import documents
 
 OwnerKey = tuple[str, str, str]
 """Kind, namespace, name."""
@@ -102,13 +101,12 @@ def _place(obj: RawObject) -> tuple[str, str]:
 
 
 def read_objects(path: str | Path) -> dict[str, list[RawObject]]:
-    """Return the objects of a file (snapshot, kubectl list; JSON or YAML, gz, zst) by plural; `-` is stdin.
+    """Return the objects of an input (snapshot, kubectl lists; see `inputs.documents`) by plural.
 
     As written, not redacted: what is read here stays in memory. Raises SnapshotError.
     """
-    where = "stdin" if str(path) == STDIN else str(path)
     found: dict[str, list[RawObject]] = {}
-    for entry in chain.from_iterable(_objects(where, document) for document in parse(where, read_bytes(str(path)))):
+    for entry in chain.from_iterable(_objects(where, document) for where, document in documents(path)):
         if isinstance(entry, tuple) and entry[1] is not None:
             found.setdefault(entry[0].plural, []).append(entry[1])
     return found

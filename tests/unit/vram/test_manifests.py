@@ -7,6 +7,9 @@ import pytest
 import yaml
 
 from ksolver_cli.domain.gpu_workload.fingerprint import fingerprint
+from ksolver_cli.domain.gpu_workload.raw import at, text
+from ksolver_cli.snapshot.model import SnapshotError
+from ksolver_cli.vram.join.source import read_objects
 from ksolver_cli.vram.manifests import Workload, read_workloads, workloads_of
 from tests.unit.vram.gpu_pods import gpu_node, gpu_pod, kube_list
 
@@ -199,3 +202,19 @@ def test_endless_nesting_ends() -> None:
     for _ in range(100):
         deep = {"spec": deep}
     assert workloads_of({"kind": "Deep", **deep}) == []
+
+
+def test_a_directory_is_all_its_files_but_those_that_are_broken(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "a.json").write_text(json.dumps(gpu_pod("a")))
+    (tmp_path / "sub" / "b.yml").write_text(yaml.safe_dump(gpu_pod("b")))
+    (tmp_path / "broken.yaml").write_text("{")
+    (tmp_path / "notes.txt").write_text("no manifest")
+    assert [workload.name for workload in read_workloads(tmp_path)[0]] == ["a", "b"]
+    assert "broken.yaml" in caplog.text
+    assert [text(at(pod, "metadata", "name")) for pod in read_objects(tmp_path)["pods"]] == ["a", "b"]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(SnapshotError, match="in this directory"):
+        read_workloads(tmp_path / "empty")
