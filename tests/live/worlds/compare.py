@@ -4,6 +4,7 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ksolver_cli.constraints.grid.grid import FAIL, PASS, UNKNOWN, Grid
 from ksolver_cli.constraints.registry import Judge, first_of, is_pre_filter, prepare
 from ksolver_cli.constraints.state import State
 from ksolver_cli.domain.cluster import Cluster
@@ -19,33 +20,51 @@ Verdicts = dict[str, Json]
 
 
 def ours(world: Json, version: str) -> Verdicts:
-    """Per node: `unknown`, or the families that fail alone and the first one with its words."""
+    """Per node: `unknown`, or the families that fail alone and the first one with its words.
+
+    The array form must say the same, else `grid` is in the answer and there is a difference.
+    """
     objects = {kind: tuple(items) for kind, items in world.items() if kind != "pod"}
     objects["pods"] = (*world["pods"], world["pod"])
     cluster = normalise(Snapshot(objects), complete=True, kubernetes_version=version)
-    judge = _judge(cluster, world["pod"]["metadata"])
-    return {node.name: _said(judge, node.name) for node in cluster.nodes}
+    pod, state = _taken_out(cluster, world["pod"]["metadata"])
+    judge = prepare(pod, state)
+    said = {node.name: _said(judge, node.name) for node in cluster.nodes}
+    grid = Grid(state)
+    for name, code in zip(grid.names, grid.verdicts(pod).tolist(), strict=True):
+        word = "fail" if said[name]["alone"] else "unknown" if "unknown" in said[name] else "pass"
+        if _CODES[code] != word:
+            said[name] = {**said[name], "grid": _CODES[code]}
+    return said
 
 
-def _judge(cluster: Cluster, metadata: Json) -> Judge:
+_CODES = {int(PASS): "pass", int(UNKNOWN): "unknown", int(FAIL): "fail"}
+
+
+def _taken_out(cluster: Cluster, metadata: Json) -> tuple[Pod, State]:
     key = f"{metadata.get('namespace', 'default')}/{metadata['name']}"
     pod: Pod = next(pod for pod in cluster.pods if pod.key == key)
     state = State(cluster)
     if state.node_of(pod) is not None:
         state.remove(pod)
-    return prepare(pod, state)
+    return pod, state
 
 
 def _said(judge: Judge, node: str) -> Json:
     found = judge.objections(node)
     # A family that is unsure may be the one that the scheduler would name, alone or first.
     if any(isinstance(verdict, Unknown) for verdict in found):
-        return {"unknown": [verdict.missing for verdict in found if isinstance(verdict, Unknown)]}
+        missing = [verdict.missing for verdict in found if isinstance(verdict, Unknown)]
+        return {"unknown": missing, "alone": [str(v.family) for v in found if isinstance(v, Rejection)]}
     first = first_of(found)
     if first is None:
         return {"alone": [], "first": None}
     assert isinstance(first, Rejection)
-    told = ["PreFilterResult"] if is_pre_filter(first) and not first.params else [str(first.family), *sorted(reasons(first))]
+    told = (
+        ["PreFilterResult"]
+        if is_pre_filter(first) and not first.params
+        else [str(first.family), *sorted(reasons(first))]
+    )
     return {"alone": sorted(str(verdict.family) for verdict in found), "first": told}
 
 
@@ -67,11 +86,33 @@ def _heard(said: Json) -> Json:
 
 def differences(world: Json, oracle: Oracle, version: str) -> Verdicts:
     """Nodes on which the verdicts differ, with both; nodes of which we say that we do not know are left out."""
+    return compared(world, oracle, version)[1]
+
+
+def compared(world: Json, oracle: Oracle, version: str) -> tuple[Verdicts, Verdicts]:
+    """Our verdicts, and the nodes on which they differ from the scheduler's, with both.
+
+    Where the scheduler goes through a Go map, it may say one thing now and another later (devices of several pools):
+    it is asked again before a difference counts, and ours must be among its answers.
+    """
     said, heard = ours(world, version), theirs(world, oracle)
+    found = _differing(said, heard)
+    again = [theirs(world, oracle) for _ in range(_REPEATS)] if found else []
+    for node in found:
+        answers = [heard[node], *(answer[node] for answer in again)]
+        if node in said and all(part in [a.get(name) for a in answers] for name, part in said[node].items()):
+            said[node] = heard[node]
+    return said, _differing(said, heard)
+
+
+_REPEATS = 10
+
+
+def _differing(said: Verdicts, heard: Verdicts) -> Verdicts:
     return {
         node: {"ours": said.get(node), "scheduler": heard[node]}
         for node in heard
-        if "unknown" not in said.get(node, {}) and said.get(node) != heard[node]
+        if ("unknown" not in said.get(node, {}) or "grid" in said[node]) and said.get(node) != heard[node]
     }
 
 
@@ -120,7 +161,9 @@ def _paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     inner: list[tuple[Any, ...]] = []
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, _ in items:
-        if key not in _KEPT and path[:1] != ("namespaces",):
+        # An emptied list is often an invalid one; the whole field may go instead.
+        last = isinstance(value, list) and len(value) == 1
+        if key not in _KEPT and path[:1] != ("namespaces",) and not last:
             yield (*path, key)
         inner.append((*path, key))
     for deeper in inner:

@@ -17,11 +17,7 @@ TAINTS = (
     {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"},
     {"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"},
 )
-FEATURES = (
-    "InPlacePodLevelResourcesVerticalScaling",
-    "GuaranteedQoSPodCPUResize",
-    "RestartAllContainersOnContainerExits",
-)
+FEATURES = ("RestartAllContainersOnContainerExits", "UserNamespacesHostNetworkSupport", "VolumeBindMountOptions")
 
 
 def nodes(random: Random, count: int) -> list[Json]:
@@ -31,7 +27,7 @@ def nodes(random: Random, count: int) -> list[Json]:
 
 def node(random: Random, name: str) -> Json:
     spec: Json = {}
-    if random.random() < 0.35:
+    if random.random() < 0.22:
         spec["taints"] = random.sample(TAINTS, random.choice((1, 1, 2)))
     if random.random() < 0.08:
         spec["unschedulable"] = True
@@ -62,9 +58,9 @@ def labels(random: Random, name: str) -> Json:
 
 def allocatable(random: Random) -> Json:
     room: Json = {
-        "cpu": random.choice(("1", "2", "3920m", "8", "0.5")),
-        "memory": random.choice(("1Gi", "2000000Ki", "4Gi", "16G")),
-        "pods": random.choice(("1", "3", "8", "110", "110")),
+        "cpu": random.choice(("1", "2", "3920m", "8", "8", "16", "0.5")),
+        "memory": random.choice(("1Gi", "2000000Ki", "4Gi", "16G", "32Gi")),
+        "pods": random.choice(("1", "3", "8", *["110"] * 6)),
     }
     if random.random() < 0.8:
         room["ephemeral-storage"] = random.choice(("5Gi", "20Gi"))

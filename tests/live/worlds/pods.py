@@ -81,9 +81,24 @@ def spec(random: Random, themes: set[str], strength: float = 1.0) -> Json:
         found["affinity"] = affinity
     if on("spread", 0.9):
         found["topologySpreadConstraints"] = distinct([spread(random) for _ in range(random.choice((1, 1, 2)))])
-    if on("ports", 0.1):
-        found["hostNetwork"] = True
+    if on("deep", 0.7):
+        deepen(random, found)
     return found
+
+
+def deepen(random: Random, found: Json) -> None:
+    """Things of a spec that nodes must declare that they can do."""
+    if random.random() < 0.4:
+        found["containers"][0]["restartPolicyRules"] = [
+            {
+                "action": random.choice(("RestartAllContainers", "Restart")),
+                "exitCodes": {"operator": "In", "values": [3]},
+            }
+        ]
+    if random.random() < 0.4:
+        found["hostNetwork"], found["hostUsers"] = True, random.random() < 0.3
+    if random.random() < 0.3:
+        found["containers"][0]["volumeMounts"] = [{"name": "x", "mountPath": "/x", "bindMountOptions": ["noexec"]}]
 
 
 def distinct(constraints: list[Json]) -> list[Json]:

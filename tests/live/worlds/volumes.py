@@ -187,9 +187,9 @@ def pod_volumes(random: Random, pod_name: str, claims: list[Json]) -> list[Json]
             found.append(
                 {"name": name, "persistentVolumeClaim": {"claimName": random.choice(claims)["metadata"]["name"]}}
             )
-        elif roll < 0.66:
+        elif roll < 0.63:
             found.append({"name": name, "persistentVolumeClaim": {"claimName": "missing"}})
-        elif roll < 0.76:
+        elif roll < 0.72:
             found.append(
                 {"name": name, "ephemeral": {"volumeClaimTemplate": {"spec": {"accessModes": ["ReadWriteOnce"]}}}}
             )
