@@ -11,7 +11,7 @@ from ksolver_cli.plan.clock import Clock
 from ksolver_cli.plan.greedy import by_price_per_move
 from ksolver_cli.plan.prospects import Prospects
 from ksolver_cli.plan.sets import MOVE_PRICES, Found, greedy_sets, mip_sets, problem_of
-from ksolver_cli.plan.settle import Settled, Settler, Trials
+from ksolver_cli.plan.settle import Opened, Settled, Settler, Trials
 from ksolver_cli.plan.waves import to_plan
 from ksolver_cli.solve.build import Model
 from ksolver_cli.verify.referee import judge
@@ -124,11 +124,18 @@ class _Search:
     def _best(self, candidates: list[Found]) -> Settled:
         """The best settled set; one that promises less than what is held already is not looked at."""
         best, saved = self._settler.nothing(), 0
+        opened: list[Opened] = []
         for rank, (origin, nodes) in enumerate(candidates):
             if self._prospects.saving(nodes) <= saved or self._clock.is_over():
                 continue
-            self._progress(f"replaying drains: {origin}", 0.2 + 0.6 * rank / len(candidates))
-            settled = self._settler.settle(nodes, saved)
+            self._progress(f"replaying drains: {origin}", 0.2 + 0.3 * rank / len(candidates))
+            first = self._settler.open(nodes)
+            opened.append(first)
+            if first.settled is not None:
+                best, saved = first.settled, self._prospects.saving(nodes)
+        for rank, first in enumerate(sorted(opened, key=lambda o: o.tried.total)):
+            self._progress("giving nodes back", 0.5 + 0.4 * rank / len(opened))
+            settled = self._settler.settle(first, saved)
             if settled is not None and self._prospects.saving(settled.nodes) > saved:
                 best, saved = settled, self._prospects.saving(settled.nodes)
         return best

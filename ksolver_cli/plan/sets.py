@@ -13,7 +13,7 @@ from ksolver_cli.solve.solution import Run
 
 EPSILONS = (0.0, 0.01, 0.02)
 """Shares of capacity held back."""
-MOVE_PRICES = (2000, 500, 6000)
+MOVE_PRICES = (2000, 6000)
 """What a move counts, micro-dollars an hour: the less, the more is saved and moved."""
 
 Found = tuple[str, tuple[int, ...]]

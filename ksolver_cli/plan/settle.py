@@ -13,8 +13,12 @@ from ksolver_cli.plan.sequence import EvictionSequence
 
 ROUNDS = 24
 """Bent orders tried for one set before a node is given back."""
+OPENING = 10
+"""Of these, rounds before other sets are looked at."""
 PROBES = 4
 """Replays that a new order is first held to; replays that failed a set later join them."""
+SWAPS = 0.4
+"""Share of rounds that exchange a node for another of the same price instead of bending the order."""
 TRIED = 4
 """Nodes that are tried for giving back at a time."""
 
@@ -56,7 +60,7 @@ class Settled:
 
 
 @dataclass(frozen=True, eq=False)
-class _Tried:
+class Tried:
     """An order and what pended under the probes, by pod."""
 
     sequence: EvictionSequence
@@ -64,7 +68,17 @@ class _Tried:
 
     @property
     def total(self) -> int:
+        """How often a pod pended."""
         return self.pended.total()
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A set after a first look, and the replays it is held to by then."""
+
+    tried: Tried
+    probes: tuple[Trial, ...]
+    settled: Settled | None
 
 
 class Settler:
@@ -88,15 +102,29 @@ class Settler:
         sequence = EvictionSequence(self._prospects, ())
         return Settled(sequence, sequence.drain(1), 0)
 
-    def settle(self, nodes: Sequence[int], floor: int = 0) -> Settled | None:
-        """A set within `nodes` that holds under every trial.
-
-        None when interrupted, or once what is left saves no more than `floor` micro-dollars an hour.
-        """
+    def open(self, nodes: Sequence[int]) -> Opened:
+        """A first look at a set: a few rounds, no node given back. `settled` is there if that was enough."""
         probes = self._trials.all()[:PROBES]
         first = EvictionSequence(self._prospects, nodes)
         best = min((self._try(s, probes) for s in (first, first.free_last())), key=lambda t: t.total)
-        return self._bring_home(best, probes, floor)
+        while True:
+            best = self._climb(best, probes, OPENING)
+            if best.total or self._interrupted():
+                return Opened(best, tuple(probes), None)
+            settled, pended, failed = self._accept(best.sequence)
+            if failed is None:
+                return Opened(best, tuple(probes), settled)
+            probes = [*probes, failed]
+            best = Tried(best.sequence, pended)
+
+    def settle(self, opened: Opened, floor: int = 0) -> Settled | None:
+        """The set, or what is left of it after giving nodes back, such that it holds under every trial.
+
+        None when interrupted, or once what is left saves no more than `floor` micro-dollars an hour.
+        """
+        if opened.settled is not None:
+            return opened.settled
+        return self._bring_home(opened.tried, list(opened.probes), floor)
 
     def extend(self, settled: Settled, node: int) -> Settled | None:
         """The settled set with one more node, if a few bent orders suffice for that."""
@@ -108,7 +136,7 @@ class Settler:
         done, _, failed = self._accept(tried.sequence)
         return done if failed is None else None
 
-    def _bring_home(self, best: _Tried, probes: list[Trial], floor: int) -> Settled | None:
+    def _bring_home(self, best: Tried, probes: list[Trial], floor: int) -> Settled | None:
         while best.sequence.nodes:
             if self._interrupted() or self._prospects.saving(best.sequence.nodes) <= floor:
                 return None
@@ -120,19 +148,32 @@ class Settler:
             if failed is None:
                 return done
             probes = [*probes, failed]
-            best = _Tried(best.sequence, pended)
+            best = Tried(best.sequence, pended)
         return self.nothing()
 
-    def _climb(self, best: _Tried, probes: list[Trial], rounds: int) -> _Tried:
+    def _climb(self, best: Tried, probes: list[Trial], rounds: int) -> Tried:
         """Squeaky wheel: bend the order at the classes that pended, keep what is no worse."""
         for _ in range(rounds):
             if not best.total or self.is_exhausted or self._interrupted():
                 break
-            bent = best.sequence.bent(self._by_class(best.pended), self._random)
-            tried = self._try(bent, probes, best.total)
+            changed = self._swapped(best) if self._random.random() < SWAPS else None
+            changed = changed or best.sequence.bent(self._by_class(best.pended), self._random)
+            tried = self._try(changed, probes, best.total)
             if tried.total <= best.total:
                 best = tried
         return best
+
+    def _swapped(self, best: Tried) -> EvictionSequence | None:
+        """Keep a node that would take what pended, and drain another of the same price instead."""
+        kept = self._random.choice(self._likely(best)[: 2 * TRIED])
+        price, taken = self._prospects.price, set(best.sequence.nodes)
+        others = np.flatnonzero(self._prospects.removable & (price == price[kept])).tolist()
+        others = [n for n in others if n not in taken]
+        if not others:
+            return None
+        weights = [1.0 / (1.0 + len(self._prospects.pods_on[n])) for n in others]
+        instead = self._random.choices(others, weights)[0]
+        return best.sequence.with_nodes([n for n in best.sequence.nodes if n != kept] + [instead])
 
     def _by_class(self, pended: Counter[int]) -> dict[int, int]:
         classes: Counter[int] = Counter()
@@ -140,7 +181,7 @@ class Settler:
             classes[int(self._prospects.board.pod_class[pod])] += times
         return classes
 
-    def _try(self, sequence: EvictionSequence, probes: list[Trial], cap: int | None = None) -> _Tried:
+    def _try(self, sequence: EvictionSequence, probes: list[Trial], cap: int | None = None) -> Tried:
         """What pends under the probes; given up once it is more than `cap`."""
         drain = sequence.drain(self._trials.waves)
         pended: Counter[int] = Counter()
@@ -149,7 +190,7 @@ class Settler:
             pended.update(self._run(drain, seed, jitter, left).pended)
             if cap is not None and pended.total() > cap:
                 break
-        return _Tried(sequence, pended)
+        return Tried(sequence, pended)
 
     def _run(self, drain: Drain, seed: int, jitter: float, give_up_after: int | None = None) -> Run:
         self.spent += 1
@@ -166,17 +207,17 @@ class Settler:
             reference = reference or run
         return Settled(sequence, drain, len(self._trials.all()), reference), Counter(), None
 
-    def _give_back(self, best: _Tried, probes: list[Trial]) -> _Tried:
+    def _give_back(self, best: Tried, probes: list[Trial]) -> Tried:
         """Give back the node that ends the pending most cheaply: the likeliest few are tried."""
         nodes = best.sequence.nodes
-        found: list[tuple[float, int, _Tried]] = []
+        found: list[tuple[float, int, Tried]] = []
         for node in self._likely(best)[: 1 if self.is_exhausted else TRIED]:
             tried = self._try(best.sequence.with_nodes([n for n in nodes if n != node]), probes)
             gained = best.total - tried.total
             found.append((-gained / float(self._prospects.price[node]), node, tried))
         return min(found, key=lambda f: f[:2])[2]
 
-    def _likely(self, best: _Tried) -> list[int]:
+    def _likely(self, best: Tried) -> list[int]:
         """Nodes by how much of what pended they would take per dollar, their own pods staying where they are."""
         rates = {n: self._relief(n, best.pended) / float(self._prospects.price[n]) for n in best.sequence.nodes}
         return sorted(rates, key=lambda n: (-rates[n], n))
