@@ -12,6 +12,8 @@ from ksolver_cli.collect.api.listing import Item, Lists, Page
 from ksolver_cli.collect.errors import ApiError, CollectError, Failure
 from ksolver_cli.domain.cluster import Gap
 from ksolver_cli.snapshot.model import Snapshot
+from ksolver_cli.snapshot.naming.publish import look
+from ksolver_cli.snapshot.naming.selected import Selected
 from ksolver_cli.snapshot.prune import prune
 from ksolver_cli.snapshot.spool import Spool
 
@@ -42,6 +44,7 @@ class Reading:
     cluster_name: str = ""
     collected_at: str = ""
     extras: dict[str, object] = field(default_factory=dict)
+    selected: Selected = field(default_factory=Selected)
 
     def snapshot(self) -> Snapshot:
         """Everything as a snapshot in memory."""
@@ -131,7 +134,10 @@ def _read_list(lists: Lists, served: Served, place: str | None, reading: Reading
     for page in lists.pages(served, place):
         if page.first:
             pages.begin(plural)
-        pages.add(plural, (prune(plural, _named(item, served)) for item in page.items))
+        kept = [prune(plural, _named(item, served)) for item in page.items]
+        for entry in kept:
+            look(plural, entry, reading.selected)
+        pages.add(plural, kept)
         progress(plural, reading.spool.count(plural) + pages.count(plural), _total(page, reading, plural))
     reading.spool.take(pages, plural)
 

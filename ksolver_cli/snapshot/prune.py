@@ -43,13 +43,13 @@ def prune(plural: str, raw: RawMap) -> dict[str, Any]:
 
 def _at(value: Any, path: Iterable[str]) -> Any:
     for key in path:
-        value = value.get(key) if isinstance(value, Mapping) else None
+        value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
 def _note_facts(raw: Any, kept: Any) -> None:
     """Put what the command line says of GPU memory into annotations; facts that an earlier redaction noted stay."""
-    if not isinstance(raw, Mapping) or not isinstance(kept, dict) or not isinstance(kept.get("metadata", {}), dict):
+    if not isinstance(raw, dict) or not isinstance(kept, dict) or not isinstance(kept.get("metadata", {}), dict):
         return
     facts = kept_facts(raw)
     if facts:

@@ -1,5 +1,7 @@
 """Objects on their way into a file: kept compressed, a page at a time, so that 150,000 pods fit into little memory."""
 
+import contextlib
+import gc
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -9,6 +11,20 @@ import zstandard
 from ksolver_cli.snapshot.model import RawObject
 
 _LEVEL = 1
+
+
+@contextlib.contextmanager
+def many_objects() -> Iterator[None]:
+    """Do without the cycle collector while millions of plain objects are made: it would walk them again and again, and
+    what comes out of JSON has no cycles.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class Spool:

@@ -18,6 +18,7 @@ from ksolver_cli.collect.api.client import ApiClient
 from ksolver_cli.collect.live import Reading, read
 from ksolver_cli.snapshot.atomic import whole_file
 from ksolver_cli.snapshot.naming.publish import Document, Draft, anonymized, redacted
+from ksolver_cli.snapshot.spool import many_objects
 from ksolver_cli.snapshot.write import encode_document, write_file, write_pieces
 
 _SHOWN = 12
@@ -50,12 +51,12 @@ def take(flags: ClusterFlags, target: Target, kind_seconds: float) -> None:
     connection = connection_of(flags, kind_seconds)
     for path in _files(target):
         _check_writable(path, target.force)
-    with cluster_errors_told(), reading_bars() as bars:
+    with cluster_errors_told(), reading_bars() as bars, many_objects():
         access = find_access(connection)
         with ApiClient(access, seconds=connection.request_seconds) as client:
             reading = read(client, connection, bars)
-    document = _document(reading, target)
-    _write(document, target)
+    with many_objects():
+        _write(_document(reading, target), target)
     _tell(reading, target)
 
 
@@ -85,6 +86,7 @@ def _document(reading: Reading, target: Target) -> Document:
         cluster_name=reading.cluster_name,
         collected_at=reading.collected_at,
         extras=dict(reading.extras),
+        selected=reading.selected,
     )
     return (anonymized if target.anonymize else redacted)(draft, target.keep_labels)
 

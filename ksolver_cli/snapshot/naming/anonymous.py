@@ -24,6 +24,8 @@ def _parts(image: str) -> tuple[str, str, str]:
 class Collected:
     """Changes nothing, and notes every name."""
 
+    renames = True
+
     def __init__(self) -> None:
         self.names: set[str] = set()
         self.roles: dict[str, str] = {}
@@ -71,6 +73,8 @@ class Collected:
 
 class Anonymous:
     """Replaces every name."""
+
+    renames = True
 
     def __init__(self, collected: Collected, derived: Iterable[tuple[str, str]] = ()) -> None:
         width = max(4, len(str(len(collected.names))))

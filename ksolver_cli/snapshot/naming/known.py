@@ -1,6 +1,7 @@
 """Label and taint keys that Kubernetes, clouds and device plugins set, and those whose values say nothing private."""
 
 import re
+from functools import lru_cache
 
 _DOMAINS = (
     "kubernetes.io",
@@ -81,6 +82,7 @@ _PUBLIC_PREFIXES = (
 _OWN_VALUE = re.compile(r"(?:true|false|[0-9]{1,9})?", re.IGNORECASE)
 
 
+@lru_cache(maxsize=65_536)
 def is_known(key: str) -> bool:
     """Whether a key belongs to Kubernetes, a cloud, an autoscaler or a device plugin, and so to nobody's company."""
     domain, slash, _ = key.partition("/")
@@ -89,6 +91,7 @@ def is_known(key: str) -> bool:
     return any(domain == known or domain.endswith(f".{known}") for known in _DOMAINS)
 
 
+@lru_cache(maxsize=65_536)
 def has_public_value(key: str) -> bool:
     """Whether the values of a key are facts of machines (types, zones, architectures, GPU models), which pricing and
     placing read, and not names.

@@ -30,6 +30,8 @@ class Draft:
     cluster_name: str = ""
     collected_at: str = ""
     extras: dict[str, Any] = field(default_factory=dict)
+    selected: Selected | None = None
+    """What selects by labels, where somebody has looked already."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Document:
 
 def redacted(draft: Draft, keep_labels: Sequence[str] = ()) -> Document:
     """The draft without labels that nobody looks at; patterns of `keep_labels` (`team`, `acme.com/*`) stay."""
-    names = Redacted(_selected(draft), keep_labels)
+    names = Redacted(draft.selected or _selected(draft), keep_labels)
     extras = {**draft.extras, "redaction": {"anonymous": False, "kept_labels": list(keep_labels)}}
     header = Draft(draft.spool, tuple(draft.gaps), draft.server_version, draft.cluster_name, draft.collected_at, extras)
     return Document(header, lambda plural: _changed(draft.spool.objects(plural), plural, names))
@@ -69,12 +71,16 @@ def anonymized(draft: Draft, keep_labels: Sequence[str] = ()) -> Document:
     return Document(header, lambda plural: _changed(plain.objects(plural), plural, names), names.map)
 
 
+def look(plural: str, entry: RawObject, found: Selected) -> None:
+    """Note what a kept object selects by."""
+    OBJECTS[plural].change(entry, found)
+
+
 def _selected(draft: Draft) -> Selected:
     found = Selected()
     for plural in draft.spool.kinds():
-        shape = OBJECTS[plural]
         for entry in draft.spool.objects(plural):
-            shape.change(entry, found)
+            look(plural, entry, found)
     return found
 
 

@@ -16,6 +16,8 @@ from ksolver_cli.snapshot.naming.selected import Selected, looks_secret
 class Redacted:
     """Leaves out labels that nobody looks at."""
 
+    renames = False
+
     def __init__(self, selected: Selected, keep: Collection[str] = ()) -> None:
         self._selected = frozenset(selected.keys)
         self._keep = tuple(keep)

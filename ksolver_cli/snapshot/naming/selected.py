@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from ksolver_cli.snapshot.naming.known import is_known, says_nothing
 
@@ -13,6 +14,7 @@ _SECRET_VALUE = re.compile(
 _LONG_WORD = 20
 
 
+@lru_cache(maxsize=65_536)
 def looks_secret(key: str, value: str) -> bool:
     """Whether a label value looks like a credential: by its key's name, by a known token format, or as a long word of
     mixed letters and digits. Values of keys that Kubernetes and clouds set never do.
@@ -31,6 +33,8 @@ def _is_scrambled(value: str) -> bool:
 
 class Selected:
     """Changes nothing, and notes every key that something selects by and every secret-looking value."""
+
+    renames = False
 
     def __init__(self) -> None:
         self.keys: set[str] = set()

@@ -1,6 +1,5 @@
 """What is kept of an object's metadata, and which annotations are read by anything."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from ksolver_cli.domain.gpu_workload.fingerprint import FINGERPRINT_ANNOTATION
@@ -81,15 +80,18 @@ ANNOTATIONS = _PLAIN | _NAMING
 class _Annotations:
     """Annotations by allow-list."""
 
+    nameless = False
+    labelless = True
+
     def keep(self, raw: Any) -> Any:
         """Return the ones on the list."""
-        if not isinstance(raw, Mapping):
+        if not isinstance(raw, dict):
             return odd(raw)
         return {key: raw[key] if isinstance(raw[key], str) else odd(raw[key]) for key in raw if key in ANNOTATIONS}
 
     def change(self, kept: Any, names: Names) -> Any:
         """Return them with the names in them changed."""
-        if not isinstance(kept, Mapping):
+        if not isinstance(kept, dict):
             return kept
         return {key: _changed(key, value, names) for key, value in kept.items()}
 

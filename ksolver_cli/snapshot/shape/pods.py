@@ -1,6 +1,5 @@
 """Pods and the pod templates of workloads: no env, no command lines, no probes, no secrets' names."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from ksolver_cli.snapshot.shape.vocabulary import (
@@ -100,7 +99,7 @@ class _Volume(Record):
 
     def keep(self, raw: Any) -> Any:
         """Return name and source."""
-        if not isinstance(raw, Mapping):
+        if not isinstance(raw, dict):
             return odd(raw)
         kept: dict[str, Any] = super().keep(raw)
         return kept | {source: {} for source in raw if source not in kept and source in _BARE_SOURCES}

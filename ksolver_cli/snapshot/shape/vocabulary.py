@@ -13,6 +13,9 @@ ODD = "?"
 class Names(Protocol):
     """Whoever decides what names, labels and images are called in the file."""
 
+    renames: bool
+    """Whether anything but labels and what selects by them changes."""
+
     def name(self, text: str) -> str:
         """Return what a name becomes."""
         ...
@@ -41,6 +44,16 @@ class Names(Protocol):
 class Shape(Protocol):
     """What is kept of one field."""
 
+    @property
+    def nameless(self) -> bool:
+        """Whether there is nothing below that `change` would touch."""
+        ...
+
+    @property
+    def labelless(self) -> bool:
+        """Whether there is nothing below that has to do with labels."""
+        ...
+
     def keep(self, raw: Any) -> Any:
         """Return the part that is kept, in new containers."""
         ...
@@ -54,13 +67,16 @@ def odd(raw: Any) -> Any:
     """Return what stands for a value of the wrong type: as wrong for a reader, but with nothing in it."""
     if isinstance(raw, str):
         return ODD
-    if isinstance(raw, Mapping):
+    if isinstance(raw, dict):
         return {}
     return [] if isinstance(raw, list) else raw
 
 
 class Public:
     """A single value that names nothing: a number, a phase, a moment, a quantity."""
+
+    nameless = True
+    labelless = True
 
     def keep(self, raw: Any) -> Any:
         """Return the value; containers come back empty."""
@@ -74,8 +90,11 @@ class Public:
 class Text(Public):
     """A single text that `how` of `Names` may change."""
 
+    nameless = False
+
     def __init__(self, how: str) -> None:
         self._how = how
+        self.labelless = how != "key"
 
     def change(self, kept: Any, names: Names) -> Any:
         """Return the text under its other name."""
@@ -87,6 +106,8 @@ class Each:
 
     def __init__(self, shape: Shape) -> None:
         self._shape = shape
+        self.nameless = shape.nameless
+        self.labelless = shape.labelless
 
     def keep(self, raw: Any) -> Any:
         """Return every entry's kept part."""
@@ -94,7 +115,9 @@ class Each:
 
     def change(self, kept: Any, names: Names) -> Any:
         """Return every entry changed."""
-        return [self._shape.change(entry, names) for entry in kept] if isinstance(kept, list) else kept
+        if self.nameless or (self.labelless and not names.renames) or not isinstance(kept, list):
+            return kept
+        return [self._shape.change(entry, names) for entry in kept]
 
 
 class Table:
@@ -102,14 +125,18 @@ class Table:
 
     def __init__(self, shape: Shape) -> None:
         self._shape = shape
+        self.nameless = shape.nameless
+        self.labelless = shape.labelless
 
     def keep(self, raw: Any) -> Any:
         """Return every value's kept part."""
-        return {key: self._shape.keep(value) for key, value in raw.items()} if isinstance(raw, Mapping) else odd(raw)
+        return {key: self._shape.keep(value) for key, value in raw.items()} if isinstance(raw, dict) else odd(raw)
 
     def change(self, kept: Any, names: Names) -> Any:
         """Return every value changed."""
-        return {k: self._shape.change(v, names) for k, v in kept.items()} if isinstance(kept, Mapping) else kept
+        if self.nameless or (self.labelless and not names.renames) or not isinstance(kept, dict):
+            return kept
+        return {key: self._shape.change(value, names) for key, value in kept.items()}
 
 
 class Record:
@@ -117,39 +144,51 @@ class Record:
 
     def __init__(self, fields: Mapping[str, Shape] | None = None, **more: Shape) -> None:
         self.fields: dict[str, Shape] = {**(fields or {}), **more}
-        self._changing = {name: shape for name, shape in self.fields.items() if type(shape) is not Public}
+        # Most fields are single values: telling them apart beforehand halves the time that a large cluster takes.
+        self._leaves = frozenset(name for name, shape in self.fields.items() if isinstance(shape, Public))
+        self._branches = {name: shape for name, shape in self.fields.items() if name not in self._leaves}
+        self._changing = {name: shape for name, shape in self.fields.items() if not shape.nameless}
+        self._labelled = {name: shape for name, shape in self.fields.items() if not shape.labelless}
+        self.nameless, self.labelless = not self._changing, not self._labelled
 
     def keep(self, raw: Any) -> Any:
         """Return the known fields that are there."""
-        if not isinstance(raw, Mapping):
+        if not isinstance(raw, dict):
             return odd(raw)
-        kept, fields = {}, self.fields
+        kept, leaves, branches = {}, self._leaves, self._branches
         for name, value in raw.items():
-            shape = fields.get(name)
-            if shape is not None:
-                kept[name] = shape.keep(value)
+            if name in leaves:
+                kept[name] = value if isinstance(value, _PLAIN) else odd(value)
+            elif name in branches:
+                kept[name] = branches[name].keep(value)
         return kept
 
     def change(self, kept: Any, names: Names) -> Any:
         """Return all fields changed."""
-        if not isinstance(kept, Mapping):
+        if not isinstance(kept, dict):
             return kept
-        changing = self._changing
-        return {name: changing[name].change(v, names) if name in changing else v for name, v in kept.items()}
+        changed = dict(kept)
+        for name, shape in (self._changing if names.renames else self._labelled).items():
+            if name in changed:
+                changed[name] = shape.change(changed[name], names)
+        return changed
 
 
 class Labels:
     """The labels an object has."""
 
+    nameless = False
+    labelless = False
+
     def keep(self, raw: Any) -> Any:
         """Return all labels; which of them a file needs is known only when all selectors have been seen."""
-        if not isinstance(raw, Mapping):
+        if not isinstance(raw, dict):
             return odd(raw)
         return {key: value if isinstance(value, _PLAIN) else odd(value) for key, value in raw.items()}
 
     def change(self, kept: Any, names: Names) -> Any:
         """Return what the labels become."""
-        if not isinstance(kept, Mapping):
+        if not isinstance(kept, dict):
             return kept
         return names.labels({key: value for key, value in kept.items() if isinstance(value, str)})
 
@@ -159,7 +198,7 @@ class MatchLabels(Labels):
 
     def change(self, kept: Any, names: Names) -> Any:
         """Return keys and values under their other names."""
-        if not isinstance(kept, Mapping):
+        if not isinstance(kept, dict):
             return kept
         return {names.key(k): names.value(k, v) if isinstance(v, str) else v for k, v in kept.items()}
 
@@ -167,9 +206,13 @@ class MatchLabels(Labels):
 class Keyed(Record):
     """An object that speaks of the label or taint in its `key`, with a `value` or `values` of it."""
 
+    def __init__(self, fields: Mapping[str, Shape] | None = None, **more: Shape) -> None:
+        super().__init__(fields, **more)
+        self.nameless = self.labelless = False
+
     def change(self, kept: Any, names: Names) -> Any:
         """Return key and values under their other names, the rest as in a record."""
-        if not isinstance(kept, Mapping):
+        if not isinstance(kept, dict):
             return kept
         changed: dict[str, Any] = super().change(kept, names)
         key = kept.get("key")
@@ -188,9 +231,13 @@ class Keyed(Record):
 class FieldRequirement(Record):
     """A requirement on `metadata.name` of a node: key and operator are words of the API, the values are names."""
 
+    def __init__(self, fields: Mapping[str, Shape] | None = None, **more: Shape) -> None:
+        super().__init__(fields, **more)
+        self.nameless = False
+
     def change(self, kept: Any, names: Names) -> Any:
         """Return the values under their other names."""
-        if not isinstance(kept, Mapping) or not isinstance(kept.get("values"), list):
+        if not isinstance(kept, dict) or not isinstance(kept.get("values"), list):
             return kept
         return {**kept, "values": [names.name(v) if isinstance(v, str) else v for v in kept["values"]]}
 
