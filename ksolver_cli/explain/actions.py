@@ -9,14 +9,17 @@ from ksolver_cli.domain.plan import DrainPlan, Interval, Wave
 from ksolver_cli.domain.report.actions import Action, ActionKind, Command, Level
 from ksolver_cli.domain.report.money_facts import Prices
 from ksolver_cli.domain.report.nodes import NodeRow
+from ksolver_cli.explain.budget_actions import budget_actions
 from ksolver_cli.explain.places import pool_of
 
 
 def actions(cluster: Cluster, plan: DrainPlan, money: Prices, rows: Sequence[NodeRow]) -> tuple[Action, ...]:
-    """Drain waves first, as each needs those before it; then pools to resize; then prices that are missing."""
+    """Drain waves first, as each needs those before it; then pools to resize, budgets to mend, and
+    prices that are missing.
+    """
     prices = {row.name: row.price_micros for row in rows}
     drains = _drains(plan, prices)
-    found = [*drains, *_pools(cluster, plan, drains), *_unpriced(money)]
+    found = [*drains, *_pools(cluster, plan, drains), *budget_actions(cluster, rows), *_unpriced(money)]
     return tuple(found)
 
 

@@ -19,10 +19,10 @@ _FIXED_COLUMNS = 58
 
 def _bar(start: int, end: int, whole: int, width: int, style: str) -> Text:
     """Filled from start to end on a scale of `whole`; anything above nothing shows at least one cell."""
-    if whole <= 0:
+    if whole <= 0 or end <= start:
         return Text(" " * width)
     left = round(width * start / whole)
-    right = max(round(width * end / whole), left + 1 if end > start else left)
+    right = max(round(width * end / whole), left + 1)
     left = min(left, width - 1)
     return Text(" " * left + "█" * (right - left) + " " * (width - right), style=style)
 
