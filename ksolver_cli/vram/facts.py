@@ -10,7 +10,7 @@ from ksolver_cli.vram.memory.inference import DEFAULT_FRACTIONS
 from ksolver_cli.vram.memory.precision import optimizer_state_bytes, precision_named
 
 _PREFIX = "ksolver.dev/"
-_NAMES = (
+ANNOTATED = (
     "model-parameters-billions",
     "batch-size",
     "sequence-length",
@@ -25,11 +25,12 @@ _NAMES = (
     "gpu-memory-utilization",
     "vram-mode",
 )
+"""Names of `ksolver.dev/…` annotations that are hints."""
 
 
 def annotated(annotations: Mapping[str, str]) -> Hints:
     """Return the hints in `ksolver.dev/…` annotations (model-parameters-billions, batch-size, precision, …)."""
-    pairs = [(name, annotations[_PREFIX + name]) for name in _NAMES if _PREFIX + name in annotations]
+    pairs = [(name, annotations[_PREFIX + name]) for name in ANNOTATED if _PREFIX + name in annotations]
     hints = read_pairs(pairs)
     billions = billions_in_name(hints.words.get("model", ""))
     named = {} if billions is None else {"model_parameters_billions": billions}

@@ -1,10 +1,13 @@
 """Which container of a pod uses the GPU, and how many devices it asks for."""
 
-from ksolver_cli.domain.gpu_workload.raw import RawObject, at, mapping, mappings
+from ksolver_cli.domain.gpu_workload.raw import RawObject, annotations_of, at, mapping, mappings
 
 _VENDOR_DOMAINS = ("nvidia.com", "amd.com", "gpu.intel.com", "habana.ai")
 _DEVICE_WORDS = ("gpu", "mig-", "gaudi", "i915", "xe")
 _FRACTION_RESOURCES = frozenset({"alibabacloud.com/gpu-milli", "nvidia.com/gpumem", "aliyun.com/gpu-mem"})
+
+FRACTION_ANNOTATIONS = ("gpu-fraction", "gpu-memory")
+"""How KAI and Run:ai ask for a part of a GPU: by annotation, with no resource in the spec."""
 
 
 def is_gpu_resource(name: str) -> bool:
@@ -49,8 +52,10 @@ def gpu_container(pod: RawObject) -> RawObject | None:
 
 
 def asks_for_gpu(pod: RawObject) -> bool:
-    """Tell whether any container names a GPU resource, or the pod claims devices through DRA."""
+    """Tell whether any container names a GPU resource, the pod claims devices through DRA, or it takes a fraction."""
     if any(gpu_resources(container) for container in containers_of(pod)):
+        return True
+    if any(name in annotations_of(pod) for name in FRACTION_ANNOTATIONS):
         return True
     return any(True for _ in mappings(at(pod, "spec", "resourceClaims")))
 

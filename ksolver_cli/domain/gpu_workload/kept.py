@@ -2,7 +2,7 @@
 
 import json
 
-from ksolver_cli.domain.gpu_workload.containers import asks_for_gpu
+from ksolver_cli.domain.gpu_workload.containers import FRACTION_ANNOTATIONS, asks_for_gpu
 from ksolver_cli.domain.gpu_workload.ended import OOM_ANNOTATION, out_of_memory
 from ksolver_cli.domain.gpu_workload.fingerprint import FINGERPRINT_ANNOTATION, fingerprint
 from ksolver_cli.domain.gpu_workload.hints import Hints, sniff
@@ -18,7 +18,16 @@ KEPT_ANNOTATIONS = (
     "ksolver.dev/batch-size",
     "ksolver.dev/sequence-length",
     "ksolver.dev/precision",
+    "ksolver.dev/optimizer",
+    "ksolver.dev/gradient-accumulation-steps",
+    "ksolver.dev/tensor-parallel-size",
+    "ksolver.dev/pipeline-parallel-size",
+    "ksolver.dev/zero-stage",
+    "ksolver.dev/lora-rank",
+    "ksolver.dev/gpu-memory-utilization",
+    "ksolver.dev/vram-mode",
     "ksolver.ai/vram-config",
+    *FRACTION_ANNOTATIONS,
     FINGERPRINT_ANNOTATION,
     HINTS_ANNOTATION,
     OOM_ANNOTATION,

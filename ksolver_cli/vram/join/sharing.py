@@ -1,6 +1,6 @@
 """Whether a pod's device is shared, as its spec and its node tell; the exporter may name only one of the sharers."""
 
-from ksolver_cli.domain.gpu_workload.containers import containers_of, gpu_resources
+from ksolver_cli.domain.gpu_workload.containers import FRACTION_ANNOTATIONS, containers_of, gpu_resources
 from ksolver_cli.domain.gpu_workload.raw import RawObject, annotations_of, labels_of
 
 _SHARE_SUFFIX = ".shared"
@@ -13,7 +13,7 @@ _FRACTIONS = frozenset(
         "nvidia.com/gpucores",
     }
 )
-_FRACTION_ANNOTATIONS = ("gpu-fraction", "gpu-memory", "alibabacloud.com/gpu-milli", "hami.io/gpu-mem")
+_SHARE_ANNOTATIONS = (*FRACTION_ANNOTATIONS, "alibabacloud.com/gpu-milli", "hami.io/gpu-mem")
 _NOT_SHARED = frozenset({"", "none"})
 
 
@@ -22,7 +22,7 @@ def shares_by_spec(pod: RawObject) -> bool:
     names = [name for container in containers_of(pod) for name in gpu_resources(container)]
     if any(name.endswith(_SHARE_SUFFIX) or name in _FRACTIONS for name in names):
         return True
-    return any(name in annotations_of(pod) for name in _FRACTION_ANNOTATIONS)
+    return any(name in annotations_of(pod) for name in _SHARE_ANNOTATIONS)
 
 
 def shares_by_node(node: RawObject | None) -> bool:

@@ -3,11 +3,16 @@
 import json
 from pathlib import Path
 
+from ksolver_cli.domain.gpu_workload.containers import asks_for_gpu, gpu_count
 from ksolver_cli.domain.gpu_workload.ended import out_of_memory
 from ksolver_cli.domain.gpu_workload.fingerprint import fingerprint
 from ksolver_cli.domain.gpu_workload.kept import KEPT_ANNOTATIONS, kept_hints
 from ksolver_cli.snapshot.prune import prune
 from ksolver_cli.snapshot.read import read_snapshot
+from ksolver_cli.vram.facts import ANNOTATED
+from ksolver_cli.vram.join.sharing import shares_by_spec
+from ksolver_cli.vram.memory.configuration import CONFIG_ANNOTATION
+from ksolver_cli.vram.predict.tiers import BYTES_ANNOTATION, GIB_ANNOTATION
 from tests.unit.vram.gpu_pods import gpu_pod, kube_list
 
 SECRETS = ("hunter2", "/private/model", "train.py", "CUDA out of memory")
@@ -62,3 +67,17 @@ def test_endings() -> None:
     assert out_of_memory(ended(reason="Error", exitCode=1)) is False
     assert out_of_memory({"status": {"containerStatuses": [{"state": {"waiting": {}}}]}}) is None
     assert out_of_memory({}) is None
+
+
+def test_a_fraction_of_a_gpu_is_still_one_after_redaction() -> None:
+    pod = gpu_pod("f", resource="cpu", annotations={"gpu-fraction": "0.5"})
+    kept = prune("pods", pod)
+    assert asks_for_gpu(kept)
+    assert shares_by_spec(kept)
+    assert fingerprint(kept) == fingerprint(pod)
+    assert gpu_count(kept) == 0
+
+
+def test_every_annotation_that_is_read_is_kept_but_the_models_name() -> None:
+    read = {f"ksolver.dev/{name}" for name in ANNOTATED} | {BYTES_ANNOTATION, GIB_ANNOTATION, CONFIG_ANNOTATION}
+    assert read - set(KEPT_ANNOTATIONS) == {"ksolver.dev/model"}
