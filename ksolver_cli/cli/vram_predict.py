@@ -17,6 +17,9 @@ StoreOption = Annotated[
 ]
 HardOption = Annotated[bool, typer.Option("--hard-admit", help="Let the memory model's answers be hard filters.")]
 CalibrateOption = Annotated[bool, typer.Option("--calibrate", help="Say how good the model is on the store instead.")]
+ClassOption = Annotated[
+    bool, typer.Option("--right-class", help="Say instead which workloads would fit a cheaper GPU class.")
+]
 NamespaceOption = Annotated[str | None, typer.Option("-n", "--namespace", help="Only workloads of this namespace.")]
 ModelOption = Annotated[str | None, typer.Option(help="Name of the model, such as meta-llama/Llama-3.1-8B.")]
 BillionsOption = Annotated[float | None, typer.Option(help="Parameters of the model, in billions.")]
@@ -33,6 +36,7 @@ def vram_predict(
     store: StoreOption = None,
     hard_admit: HardOption = False,
     calibrate_: CalibrateOption = False,
+    right_class: ClassOption = False,
     namespace: NamespaceOption = None,
     model: ModelOption = None,
     model_parameters_billions: BillionsOption = None,
@@ -48,8 +52,9 @@ def vram_predict(
 
     Every number comes with its source and confidence. Nothing known: unknown, never a guess.
     """
-    from ksolver_cli.cli.gpu_memory.predicting import Asked, Typed, run
+    from ksolver_cli.cli.gpu_memory.predicting import Asked, Question, Typed, run
 
     typed = Typed(model, model_parameters_billions, batch_size, sequence_length, precision)
     asked = Asked(source, filename, store, hard_admit, namespace, gpu_memory_gib, out)
-    run(asked, typed, calibration=calibrate_, as_json=as_json or output is Output.JSON)
+    question = Question.CALIBRATION if calibrate_ else Question.RIGHT_CLASS if right_class else Question.PREDICTION
+    run(asked, typed, question, as_json=as_json or output is Output.JSON)

@@ -4,10 +4,12 @@ import json
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from ksolver_cli.cli.common.exits import CommandError, Exit, one_line
 from ksolver_cli.cli.common.output import emit
+from ksolver_cli.cli.gpu_memory.advising import advised
 from ksolver_cli.domain.gpu_workload.fingerprint import fingerprint
 from ksolver_cli.domain.gpu_workload.hints import Hints, billions_in_name, read_pairs
 from ksolver_cli.vram import store as stores
@@ -50,14 +52,28 @@ class Asked:
     out: str | None
 
 
-def run(asked: Asked, typed: Typed, *, calibration: bool, as_json: bool) -> None:
-    """Predict or calibrate, and write the result; raises CommandError and SnapshotError."""
+class Question(StrEnum):
+    """What is asked of the store and the input."""
+
+    PREDICTION = "prediction"
+    CALIBRATION = "calibrate"
+    RIGHT_CLASS = "right-class"
+
+
+def run(asked: Asked, typed: Typed, question: Question, *, as_json: bool) -> None:
+    """Answer, and write the answer; raises CommandError and SnapshotError."""
     contents = _read_store(asked.store)
-    if calibration:
-        emit(_calibrated(calibrate(contents.observations), asked.store, as_json=as_json), asked.out)
-        return
-    answers = _predicted(asked, _hints(typed), contents)
-    emit(_json(answers) if as_json else _table(answers), asked.out)
+    if question is not Question.PREDICTION and asked.store is None:
+        raise CommandError(f"--{question} needs a store", "give --store FILE that vram-observe wrote", Exit.USAGE)
+    if question is Question.CALIBRATION:
+        text = _calibrated(calibrate(contents.observations), as_json=as_json)
+    elif question is Question.RIGHT_CLASS:
+        path = _input(asked.source, asked.filename)
+        text = advised(path, contents.observations, asked.namespace, as_json=as_json)
+    else:
+        answers = _predicted(asked, _hints(typed), contents)
+        text = _json(answers) if as_json else _table(answers)
+    emit(text, asked.out)
 
 
 def _predicted(asked: Asked, typed: Hints, contents: stores.Contents) -> Answers:
@@ -156,9 +172,7 @@ def _row(workload: Workload, prediction: Prediction) -> tuple[str, ...]:
     return tuple(one_line(cell) for cell in cells)
 
 
-def _calibrated(found: Calibration, store: Path | None, *, as_json: bool) -> str:
-    if store is None:
-        raise CommandError("--calibrate needs a store", "give --store FILE that vram-observe wrote", Exit.USAGE)
+def _calibrated(found: Calibration, *, as_json: bool) -> str:
     if as_json:
         return json.dumps({"schema": "ksolver.vram-calibration/1", **found.record()}, indent=2) + "\n"
     return "\n".join(_calibration_lines(found)) + "\n"

@@ -1,14 +1,17 @@
 """Right-class advice: only what is proven, priced and possible, and what stands in the way."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from ksolver_cli.catalog.tables import bundled_catalog
 from ksolver_cli.domain.gpu_workload.fingerprint import fingerprint
-from ksolver_cli.vram.observation import Observation
+from ksolver_cli.vram.observation import Observation, to_line
 from ksolver_cli.vram.right_class.advice import WrongClass, wrong_classes
-from tests.unit.vram.gpu_pods import gpu_node, gpu_pod
+from tests.unit.vram.gpu_pods import gpu_node, gpu_pod, kube_list
+from tests.unit.vram.test_cli_predict import invoke
 
 H100 = {
     "nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3",
@@ -130,6 +133,22 @@ def test_what_blocks_the_move_is_named(pod: dict[str, object], blocked_by: tuple
     (found,) = advice([pod], rows(pod, 14_000, 14_000, 14_000))
     assert found.offer.gpu == "t4"
     assert found.blocked_by == blocked_by
+
+
+def test_the_command_prints_the_advice(tmp_path: Path) -> None:
+    store, cluster = tmp_path / "vram.jsonl", tmp_path / "cluster.json"
+    pod = restricted(nodeSelector={PRODUCT: H100[PRODUCT]})
+    store.write_bytes(b"".join(map(to_line, rows(pod, 14_000, 14_000, 14_336))))
+    cluster.write_text(json.dumps(kube_list(pod, node())))
+    told = invoke(cluster, "--right-class", "--store", store)
+    assert told.exit_code == 0, told.output
+    assert "ml/Pod/p: uses at most 14.0 GiB of an h100-80gb (3 observations, 1 GPUs in 1 pods); fits t4" in told.stdout
+    assert "/month less" in told.stdout
+    assert f"blocked by: node selector {PRODUCT}={H100[PRODUCT]}" in told.stdout
+    (advice_,) = json.loads(invoke(cluster, "--right-class", "--store", store, "--json").stdout)["advice"]
+    assert advice_["list_price_less_per_month"] == pytest.approx(advice_["micros_per_hour_less"] * 730 / 1e6, abs=0.01)
+    assert "no workload is proven" in invoke(cluster, "--right-class", "--store", store, "-n", "other").stdout
+    assert invoke(cluster, "--right-class").exit_code == 2
 
 
 def test_the_largest_difference_comes_first_and_eight_gpu_pods_need_a_machine_with_eight() -> None:
