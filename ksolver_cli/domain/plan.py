@@ -80,7 +80,7 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Eviction:
-    """One step of a wave: evict this pod from this node."""
+    """Evict this pod from this node."""
 
     pod: str
     node: str
@@ -92,6 +92,10 @@ class Wave:
 
     nodes: tuple[str, ...]
     evictions: tuple[Eviction, ...]
+    steps: tuple[int, ...] = ()
+    """Sizes of the groups into which the evictions fall: inside one the order is free (`kubectl drain` evicts in an
+    order of its own), between them it is not. Empty: one by one.
+    """
 
 
 @dataclass(frozen=True)

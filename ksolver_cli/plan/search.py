@@ -151,6 +151,8 @@ class _Search:
         return best
 
     def _judged(self, settled: Settled) -> SearchResult:
+        self._progress("judging", 0.95)
+        settled = self._settler.in_free_steps(settled)
         plan = to_plan(self._prospects, settled.drain, settled.reference, settled.replays)
         judgement = judge(self._cluster, plan, self._prices)
         if judgement.accepted:

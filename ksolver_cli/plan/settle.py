@@ -2,14 +2,15 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 import numpy as np
 
 from ksolver_cli.plan.prospects import Prospects
-from ksolver_cli.plan.replay.run import Drain, Run
+from ksolver_cli.plan.replay.run import SHUFFLE, Drain, Run
 from ksolver_cli.plan.sequence import EvictionSequence
+from ksolver_cli.plan.waves import in_steps
 
 ROUNDS = 24
 """Bent orders tried for one set before a node is given back."""
@@ -19,6 +20,8 @@ PROBES = 4
 """Replays that a new order is first held to; replays that failed a set later join them."""
 SWAPS = 0.4
 """Share of rounds that exchange a node for another of the same price instead of bending the order."""
+SMALLEST_STEP = 6
+"""Evictions a step where larger steps did not hold: about what the jittered trials mix."""
 TRIED = 4
 """Nodes that are tried for giving back at a time."""
 
@@ -125,6 +128,18 @@ class Settler:
         if opened.settled is not None:
             return opened.settled
         return self._bring_home(opened.tried, list(opened.probes), floor)
+
+    def in_free_steps(self, settled: Settled) -> Settled:
+        """The same with its waves cut into as few steps as hold while the order inside a step is free."""
+        if not settled.nodes or not len(settled.drain.order):
+            return settled
+        size = len(settled.drain.order)
+        while size > SMALLEST_STEP and not self._interrupted():
+            size //= 2
+            drain = in_steps(self._prospects, settled.drain, size)
+            if all(self._run(drain, seed, SHUFFLE, 0).is_clean for seed in range(self._trials.jittered)):
+                return replace(settled, drain=drain, replays=settled.replays + self._trials.jittered)
+        return replace(settled, drain=in_steps(self._prospects, settled.drain, SMALLEST_STEP))
 
     def extend(self, settled: Settled, node: int) -> Settled | None:
         """The settled set with one more node, if a few bent orders suffice for that."""

@@ -1,6 +1,8 @@
 """Cut an order of evictions into waves: after each, the nodes that it left empty are removed."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -27,15 +29,32 @@ def in_waves(prospects: Prospects, nodes: Sequence[int], order: IntArray, count:
     for node, position in last.items():
         gone[min(int(np.searchsorted(ends, position, side="right")), len(ends) - 1)].append(node)
     removals = tuple((end, tuple(row)) for end, row in zip(ends, gone, strict=True))
-    return Drain(tuple(nodes), order, removals)
+    return Drain(tuple(nodes), order, removals, tuple(board.pod_node[order].tolist()))
+
+
+def in_steps(prospects: Prospects, drain: Drain, size: int) -> Drain:
+    """The drain with its waves cut into steps of about `size` evictions, never inside a pod class."""
+    classes = prospects.board.pod_class[drain.order]
+    steps: list[int] = []
+    start = 0
+    for end, _ in drain.removals:
+        count = max(1, round((end - start) / size))
+        if end > start:
+            steps += [start + cut for cut in _cuts(classes[start:end], count)]
+        start = end
+    return replace(drain, steps=tuple(steps))
 
 
 def _ends(classes: IntArray, count: int) -> list[int]:
+    return _cuts(classes, max(1, min(count, len(classes) // PODS_A_WAVE)))
+
+
+def _cuts(classes: IntArray, parts: int) -> list[int]:
+    """Ends of about equal parts, each moved on to where the class changes."""
     size = len(classes)
-    waves = max(1, min(count, size // PODS_A_WAVE))
     ends: list[int] = []
-    for wave in range(1, waves):
-        end = max(size * wave // waves, ends[-1] + 1 if ends else 1)
+    for part in range(1, parts):
+        end = max(size * part // parts, ends[-1] + 1 if ends else 1)
         while end < size and classes[end] == classes[end - 1]:
             end += 1
         if end < size:
@@ -65,12 +84,17 @@ def to_plan(
     )
 
 
+def _sizes(ends: Sequence[int], start: int) -> tuple[int, ...]:
+    return tuple(b - a for a, b in pairwise([start, *ends]))
+
+
 def _waves(prospects: Prospects, drain: Drain) -> tuple[Wave, ...]:
     board = prospects.board
     waves, start = [], 0
     for end, gone in drain.removals:
         pods = [board.pods[p] for p in drain.order[start:end]]
         evictions = tuple(Eviction(p.key, p.node_name) for p in pods)
-        waves.append(Wave(tuple(board.cluster.nodes[n].name for n in sorted(gone)), evictions))
+        names = tuple(board.cluster.nodes[n].name for n in sorted(gone))
+        waves.append(Wave(names, evictions, _sizes([e for e in drain.steps if start < e <= end], start)))
         start = end
     return tuple(w for w in waves if w.nodes or w.evictions)

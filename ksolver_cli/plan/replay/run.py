@@ -13,6 +13,9 @@ from ksolver_cli.plan.replay.lanes import IntArray
 from ksolver_cli.plan.replay.occupancy import Board
 from ksolver_cli.plan.replay.scheduler import Scheduler
 
+SHUFFLE = float("inf")
+"""A jitter that mixes all evictions of a step."""
+
 
 @dataclass(frozen=True, eq=False)
 class Drain:
@@ -23,6 +26,10 @@ class Drain:
     nodes: tuple[int, ...]
     order: IntArray
     removals: tuple[tuple[int, tuple[int, ...]], ...]
+    node_of: tuple[int, ...] = ()
+    """Node that each pod of the order leaves."""
+    steps: tuple[int, ...] = ()
+    """Ends of the groups of evictions inside which the order is free; empty where none is."""
 
 
 @dataclass(eq=False)
@@ -56,7 +63,7 @@ class Replayer:
         self._needs_check = any(m.needs_check for m in board.movers.values())
 
     def run(self, drain: Drain, seed: int, jitter: float = 0.0, give_up_after: int | None = None) -> Run:
-        """Replay under one seed; `jitter` moves each eviction by up to that many places.
+        """Replay under one seed; `jitter` moves each eviction by up to that many places, `SHUFFLE` mixes each step.
 
         The run stops, incomplete, once more than `give_up_after` pods have pended.
         """
@@ -156,8 +163,22 @@ def jittered(drain: Drain, jitter: float, seed: int) -> IntArray:
     """The order with each pod moved back by up to `jitter` places, within its wave."""
     if not jitter:
         return drain.order
+    if jitter == SHUFFLE:
+        return drain.order[shuffled(drain, seed)]
     random = Random(seed * 7919 + 1)  # noqa: S311 - a shuffle, no secret
     count = len(drain.order)
     keys = np.arange(count) + np.array([random.uniform(0.0, jitter) for _ in range(count)])
     wave = np.searchsorted([end for end, _ in drain.removals], np.arange(count), side="right")
     return drain.order[np.lexsort((keys, wave))]
+
+
+def shuffled(drain: Drain, seed: int) -> IntArray:
+    """Places of the order, each step mixed as `kubectl drain` would: node by node, the pods of one in any order."""
+    random = Random(seed * 7919 + 2)  # noqa: S311 - a shuffle, no secret
+    count = len(drain.order)
+    node_rank = list(range(len(drain.nodes)))
+    random.shuffle(node_rank)
+    rank_of = dict(zip(drain.nodes, node_rank, strict=True))
+    step = np.searchsorted(np.array(drain.steps, dtype=np.intp), np.arange(count), side="right")
+    rank = [rank_of[drain.node_of[p]] for p in range(count)]
+    return np.lexsort((np.array([random.random() for _ in range(count)]), np.array(rank), step))
