@@ -68,7 +68,6 @@ def vram_observe(
 
     A second run over the same window adds nothing. Nothing matched: nothing is written, and it says why.
     """
-    # An HTTP client and catalogs are loaded by whoever observes, not by `ksolver --help`.
     from ksolver_cli.cli.gpu_memory.observing import Asked, Server, Specs, run
 
     server = Server(
@@ -79,8 +78,8 @@ def vram_observe(
         ca_file=prometheus_ca_file,
         insecure=prometheus_insecure_skip_tls_verify,
         timeout=prometheus_timeout,
-        labels=tuple(prometheus_label or ()),
+        labels=prometheus_label or [],
     )
-    specs = Specs(snapshot, kubeconfig, context, tuple(namespace or ()))
+    specs = Specs(snapshot, kubeconfig, context, namespace or [])
     asked = Asked(store, server, specs, window, end, prune, allow_partial)
     run(asked, as_json=as_json or output is Output.JSON)

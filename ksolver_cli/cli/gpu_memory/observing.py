@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -46,7 +46,7 @@ class Server:
     ca_file: Path | None
     insecure: bool
     timeout: str
-    labels: tuple[str, ...]
+    labels: Sequence[str]
 
     @property
     def named(self) -> bool:
@@ -85,7 +85,7 @@ class Specs:
     snapshot: str | None
     kubeconfig: Path | None
     context: str | None
-    namespaces: tuple[str, ...] = ()
+    namespaces: Sequence[str] = ()
 
     def source(self) -> PodSpecSource:
         """Return the source; raises CommandError and SnapshotError."""
@@ -93,7 +93,7 @@ class Specs:
             return ObjectSource(read_objects(self.snapshot))
         kubeconfig = str(self.kubeconfig) if self.kubeconfig is not None else None
         try:
-            return live_source(Connection(kubeconfig, self.context, self.namespaces))
+            return live_source(Connection(kubeconfig, self.context, tuple(self.namespaces)))
         except CollectError as error:
             raise CommandError(error.what, error.hint, Exit.CLUSTER) from error
 
