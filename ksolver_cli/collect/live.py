@@ -15,7 +15,7 @@ from ksolver_cli.snapshot.model import Snapshot
 from ksolver_cli.snapshot.naming.publish import look
 from ksolver_cli.snapshot.naming.selected import Selected
 from ksolver_cli.snapshot.prune import prune
-from ksolver_cli.snapshot.spool import Spool
+from ksolver_cli.snapshot.spool import Spool, tidy
 
 Progress = Callable[[str, int, int | None], None]
 """Told how many objects of a kind are read, and how many there are if known. A kind that is done has both equal."""
@@ -138,6 +138,7 @@ def _read_list(lists: Lists, served: Served, place: str | None, reading: Reading
         for entry in kept:
             look(plural, entry, reading.selected)
         pages.add(plural, kept)
+        tidy()
         progress(plural, reading.spool.count(plural) + pages.count(plural), _total(page, reading, plural))
     reading.spool.take(pages, plural)
 

@@ -54,13 +54,19 @@ def normalise(snapshot: Snapshot, *, complete: bool = False, kubernetes_version:
         devices=normalise_devices(objects, problems),
         gaps=snapshot.gaps if complete else _gaps(snapshot, pods),
         caveats=problems.caveats(),
-        unreadable_nodes=unreadable,
+        unreadable_nodes=unreadable if complete else unreadable | _half_seen(snapshot, nodes),
         kinds_present=frozenset(objects),
         kubernetes_version=version,
         name=snapshot.cluster_name,
         collected_at=snapshot.collected_at,
         complete=complete,
     )
+
+
+def _half_seen(snapshot: Snapshot, nodes: Iterable[Node]) -> frozenset[str]:
+    """All nodes where pods were not read, or not of every namespace: any of them may hold pods that nobody saw."""
+    whole = "pods" in snapshot.objects and all(gap.kind != "pods" for gap in snapshot.gaps)
+    return frozenset() if whole else frozenset(node.name for node in nodes)
 
 
 def _version(asked: str | None, served: str) -> tuple[int, int]:
