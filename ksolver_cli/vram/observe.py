@@ -112,7 +112,7 @@ class _Run:
             command_hash=print_.command_hash,
             peak_mib=math.ceil(use.peak_mib),
             observed_at=datetime.fromtimestamp(self.window.end, UTC).isoformat(timespec="seconds"),
-            window=spelled_window(self.window.seconds),
+            window=promql.spelled(self.window.seconds),
             namespace=use.owner.namespace,
             pod=use.owner.pod,
             workload=joined.workload,
@@ -145,14 +145,6 @@ class _Run:
             return None
         by_model = self.cards.memory_mib(device.tag.gpu_model)
         return by_model or (node_gpu_memory_mib(node, self.cards) if isinstance(node, dict) else None)
-
-
-def spelled_window(seconds: int) -> str:
-    """Return a length of time in the largest whole unit: `24h`, `90m`, `45s`."""
-    for unit, size in (("h", 3600), ("m", 60)):
-        if seconds % size == 0:
-            return f"{seconds // size}{unit}"
-    return f"{seconds}s"
 
 
 def shared_count(rows: Iterable[Observation]) -> int:

@@ -29,11 +29,19 @@ def _literal(value: str) -> str:
     return "".join(f"\\{character}" if character in r"\.+*?()|[]{}^$" else character for character in value)
 
 
+def spelled(seconds: int) -> str:
+    """Return a length of time in the largest whole unit: `24h`, `90m`, `45s`."""
+    for unit, size in (("h", 3600), ("m", 60)):
+        if seconds % size == 0:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"
+
+
 def over(function: str, metric: str, window_seconds: int, matchers: Iterable[str] = ()) -> str:
-    """Return `function(metric{…}[window])`, the window in seconds."""
-    return f"{function}({selector(metric, matchers)}[{window_seconds}s])"
+    """Return `function(metric{…}[window])`."""
+    return f"{function}({samples(metric, window_seconds, matchers)})"
 
 
 def samples(metric: str, window_seconds: int, matchers: Iterable[str] = ()) -> str:
     """Return a range selector: an instant query of it answers the samples themselves."""
-    return f"{selector(metric, matchers)}[{window_seconds}s]"
+    return f"{selector(metric, matchers)}[{spelled(window_seconds)}]"

@@ -78,7 +78,9 @@ def read_devices(ask: Asks, window: Window, matchers: Sequence[str] = ()) -> Rea
     but true (no capacity; several owners count as sharing).
     """
     asker = _Asker(ask, window, tuple(matchers))
-    answers = {name: asker.must("max_over_time", name) for name in USED}
+    # Today's name must be answered; a server may refuse names it never heard of.
+    answers = {USED[0]: asker.must("max_over_time", USED[0])}
+    answers |= {name: asker.may("max_over_time", name) for name in USED[1:]}
     names = [name for name, answer in answers.items() if answer.series]
     devices = Devices(Scrapes.among(series.labels for answer in answers.values() for series in answer.series))
     for name in names:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from ksolver_cli.collect.prometheus_answer import Answer, PrometheusError, read_answer
 
-_QUERY = re.compile(r"^(?:(\w+)\()?([a-zA-Z_:][\w:]*)(?:\{(.*)\})?\[(\d+)s\]\)?$", re.DOTALL)
+_QUERY = re.compile(r"^(?:(\w+)\()?([a-zA-Z_:][\w:]*)(?:\{(.*)\})?\[(\d+)([smh])\]\)?$", re.DOTALL)
 _MATCHER = re.compile(r'(\w+)(=~|!=|=)"((?:[^"\\]|\\.)*)"')
 _BLANK = re.compile(r'\\(["\\n])')
 
@@ -35,10 +35,11 @@ class MiniPrometheus:
         found = _QUERY.match(query)
         if found is None or any(word in query for word in self.refuse):
             return {"status": "error", "errorType": "bad_data", "error": f"cannot evaluate {query}"}
-        function, metric, matchers, seconds = found.groups()
+        function, metric, matchers, count, unit = found.groups()
+        seconds = int(count) * {"s": 1, "m": 60, "h": 3600}[unit]
         result = []
         for name, labels, samples in self.stored:
-            inside = [(t, v) for t, v in samples if at - int(seconds) < t <= at]
+            inside = [(t, v) for t, v in samples if at - seconds < t <= at]
             if name != metric or not inside or not _matches(labels, matchers or ""):
                 continue
             result.append(_entry(function, {"__name__": name, **labels}, inside, at))

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from ksolver_cli.domain.gpu_workload.fingerprint import fingerprint
 from ksolver_cli.vram.cards import Cards
+from ksolver_cli.vram.dcgm import promql
 from ksolver_cli.vram.dcgm.reading import Window
 from ksolver_cli.vram.join.source import ObjectSource
 from ksolver_cli.vram.observation import Observation
-from ksolver_cli.vram.observe import Findings, observe, spelled_window
+from ksolver_cli.vram.observe import Findings, observe
 from tests.unit.vram.gpu_pods import END, MODEL, every_minute, exported, gpu_node, gpu_pod
 from tests.unit.vram.miniprom import MiniPrometheus
 
@@ -230,7 +231,7 @@ def test_matchers_narrow_every_selector() -> None:
 
 @pytest.mark.parametrize(("seconds", "spelled"), [(86_400, "24h"), (5_400, "90m"), (45, "45s"), (3_600, "1h")])
 def test_windows_are_spelled_in_their_largest_unit(seconds: int, spelled: str) -> None:
-    assert spelled_window(seconds) == spelled
+    assert promql.spelled(seconds) == spelled
 
 
 LABEL_NAMES = st.sampled_from(
