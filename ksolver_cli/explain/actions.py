@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from ksolver_cli.constraints.eviction import loses_local_data
+from ksolver_cli.domain.classes import Classes
 from ksolver_cli.domain.cluster import Cluster
 from ksolver_cli.domain.node import Node
 from ksolver_cli.domain.plan import DrainPlan, Interval, Wave
@@ -11,23 +13,28 @@ from ksolver_cli.domain.report.money_facts import Prices
 from ksolver_cli.domain.report.nodes import NodeRow
 from ksolver_cli.explain.budget_actions import budget_actions
 from ksolver_cli.explain.places import pool_of
+from ksolver_cli.explain.steps.commands import LOOK, wave_commands
+from ksolver_cli.explain.steps.machines import machine_notes
 
 
-def actions(cluster: Cluster, plan: DrainPlan, money: Prices, rows: Sequence[NodeRow]) -> tuple[Action, ...]:
+def actions(
+    cluster: Cluster, classes: Classes, plan: DrainPlan, money: Prices, rows: Sequence[NodeRow]
+) -> tuple[Action, ...]:
     """Drain waves first, as each needs those before it; then pools to resize, budgets to mend, and
     prices that are missing.
     """
     prices = {row.name: row.price_micros for row in rows}
-    drains = _drains(plan, prices)
+    drains = _drains(cluster, classes, plan, prices)
     found = [*drains, *_pools(cluster, plan, drains), *budget_actions(cluster, rows), *_unpriced(money)]
     return tuple(found)
 
 
-def _drains(plan: DrainPlan, prices: Mapping[str, int | None]) -> list[Action]:
+def _drains(cluster: Cluster, classes: Classes, plan: DrainPlan, prices: Mapping[str, int | None]) -> list[Action]:
     found: list[Action] = []
+    commands = wave_commands(cluster, classes, plan)
+    left = plan.nodes
     for number, wave in enumerate(plan.waves, start=1):
         known = [price for node in wave.nodes if (price := prices[node]) is not None]
-        saving = Interval(sum(known), sum(known)) if known else None
         found.append(
             Action(
                 id=f"D{number}",
@@ -35,23 +42,26 @@ def _drains(plan: DrainPlan, prices: Mapping[str, int | None]) -> list[Action]:
                 subject=f"wave {number} of {len(plan.waves)}",
                 nodes=wave.nodes,
                 pods_moved=len(wave.evictions),
-                saving=saving,
+                saving=Interval(sum(known), sum(known)) if known else None,
                 effort=Level.LOW,
                 risk=Level.MEDIUM if wave.evictions else Level.LOW,
-                reasons=(),
-                commands=_wave_commands(wave),
-                undo=(Command(("kubectl", "uncordon", *wave.nodes), "let pods come back"),) if wave.nodes else (),
+                reasons=_notes(cluster, wave),
+                prechecks=(LOOK,),
+                commands=commands[number - 1],
+                undo=(Command(("kubectl", "uncordon", *left), "let pods come back"),) if left else (),
                 after=(f"D{number - 1}",) if number > 1 else (),
             )
         )
+        left = left[len(wave.nodes) :]
     return found
 
 
-def _wave_commands(wave: Wave) -> tuple[Command, ...]:
-    if not wave.nodes:
-        return ()
-    drain = ("kubectl", "drain", *wave.nodes, "--ignore-daemonsets", "--delete-emptydir-data")
-    return (Command(("kubectl", "cordon", *wave.nodes), "no new pods"), Command(drain, "evict"))
+def _notes(cluster: Cluster, wave: Wave) -> tuple[str, ...]:
+    """What is lost with the pods, and how the machines end."""
+    evicted, gone = {e.pod for e in wave.evictions}, set(wave.nodes)
+    losers = sorted({str(p.workload) for p in cluster.pods if p.key in evicted and loses_local_data(p)})
+    lost = (f"what these keep in emptyDir volumes is lost: {', '.join(losers)}",) if losers else ()
+    return lost + machine_notes([node for node in cluster.nodes if node.name in gone])
 
 
 def _pools(cluster: Cluster, plan: DrainPlan, drains: Sequence[Action]) -> list[Action]:

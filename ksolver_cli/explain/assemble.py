@@ -56,7 +56,7 @@ def assemble(answers: Answers, version: str) -> Report:
         numbers=three_numbers(found, _moves(answers)) if found else None,
         plan=plan,
         judgement=answers.found.judgement,
-        actions=actions(cluster, plan, money, rows),
+        actions=actions(cluster, answers.classes, plan, money, rows),
         nodes=rows,
         stuck=_stuck(cluster, answers.classes, stuck),
         gaps=cluster.gaps,

@@ -21,6 +21,8 @@ TITLES = {
 def title(action: Action) -> str:
     """What the action does, in a few words."""
     count = len(action.nodes)
+    if action.kind is ActionKind.DRAIN_NODES and not count:
+        return "Move pods off nodes that a later step removes"
     nodes = f"{count} node{'' if count == 1 else 's'}"
     return TITLES[action.kind].format(nodes=nodes, subject=plain(action.subject))
 

@@ -1,0 +1,86 @@
+"""The waves of a drain plan as kubectl commands, to be run one after the other.
+
+The whole set is cordoned first. A wave evicts batch after batch through `kubectl drain`, which honours budgets and
+waits until the pods are gone; after each batch its workload is waited for, so that the next eviction meets the state
+that the replay met. Then the wave's nodes are drained without a selector, which refuses where something unplanned
+without a controller runs, and removed: a cordoned node is still a spread domain, and still costs.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from ksolver_cli.constraints.eviction import must_move
+from ksolver_cli.domain.classes import Classes
+from ksolver_cli.domain.cluster import Cluster
+from ksolver_cli.domain.plan import DrainPlan
+from ksolver_cli.domain.pod import Pod
+from ksolver_cli.domain.report.actions import Command
+from ksolver_cli.explain.steps.batches import Batch, batches
+from ksolver_cli.explain.steps.selecting import MARK, Selecting, selector_text
+from ksolver_cli.explain.steps.waiting import Waiting
+
+DRAIN_TIMEOUT = "--timeout=30m"
+"""A drain that a budget holds up ends with an error, instead of never."""
+
+LOOK = Command(
+    ("kubectl", "get", "pods", "--all-namespaces", "--field-selector=status.phase=Pending"),
+    "what waits for a node",
+)
+
+
+def wave_commands(cluster: Cluster, classes: Classes, plan: DrainPlan) -> list[tuple[Command, ...]]:
+    """The commands of each wave, in the plan's order."""
+    writer = _Writer(cluster, classes)
+    found: list[tuple[Command, ...]] = []
+    for number, wave in enumerate(plan.waves, start=1):
+        commands: list[Command] = []
+        if number == 1 and plan.nodes:
+            commands.append(Command(("kubectl", "cordon", *plan.nodes), "no node of the plan takes new pods"))
+        for count, batch in enumerate(batches(wave.evictions, writer.pods, classes), start=1):
+            commands += writer.evict(batch, f"{number}-{count}")
+        commands += _removal(wave.nodes)
+        found.append(tuple(commands))
+    return found
+
+
+def _removal(nodes: tuple[str, ...]) -> tuple[Command, ...]:
+    if not nodes:
+        return ()
+    sweep = ("kubectl", "drain", *nodes, "--ignore-daemonsets", DRAIN_TIMEOUT)
+    return (Command(sweep, "nothing but daemons is left"), Command(("kubectl", "delete", "node", *nodes), "remove"))
+
+
+class _Writer:
+    """Writes batches, and keeps in mind which pods are still on the nodes."""
+
+    def __init__(self, cluster: Cluster, classes: Classes) -> None:
+        self.pods = {pod.key: pod for pod in cluster.pods}
+        self._selecting = Selecting(cluster)
+        self._waiting = Waiting(cluster)
+        self._left: dict[str, dict[str, Pod]] = {}
+        for pod in cluster.pods:
+            if must_move(pod):
+                self._left.setdefault(pod.node_name, {})[pod.key] = pod
+
+    def evict(self, batch: Batch, number: str) -> Iterator[Command]:
+        """Mark the pods where their labels do not tell them apart; evict; wait until they are back."""
+        for pod in batch.pods:
+            self._left[pod.node_name].pop(pod.key, None)
+        labels = self._selecting.labels(batch, tuple(self._others(batch.nodes)))
+        if labels is None:
+            names = (pod.name for pod in batch.pods)
+            mark = f"{MARK}={number}"
+            namespace = batch.sample.namespace
+            yield Command(("kubectl", "label", "pods", "-n", namespace, *names, mark), "tell them from others")
+            labels = {MARK: number}
+        yield Command(_drain(batch, selector_text(labels)), "evict")
+        back = self._waiting.until_back(batch.sample)
+        if back is not None:
+            yield back
+
+    def _others(self, nodes: Iterable[str]) -> Iterator[Pod]:
+        return (pod for node in nodes for pod in self._left[node].values())
+
+
+def _drain(batch: Batch, selector: str) -> tuple[str, ...]:
+    data = ("--delete-emptydir-data",) if batch.has_local_data else ()
+    return ("kubectl", "drain", *batch.nodes, f"--pod-selector={selector}", "--ignore-daemonsets", *data, DRAIN_TIMEOUT)
