@@ -1,7 +1,7 @@
 """The drain search: which nodes to remove, in which order to evict, proven by replays and judged by the referee."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from ksolver_cli.constraints.rules.post import rules
 from ksolver_cli.domain.classes import Classes
@@ -10,7 +10,7 @@ from ksolver_cli.domain.plan import DrainPlan, Judgement, Limits
 from ksolver_cli.plan.clock import Clock
 from ksolver_cli.plan.greedy import by_price_per_move
 from ksolver_cli.plan.prospects import Prospects
-from ksolver_cli.plan.sets import MOVE_PRICES, Found, greedy_sets, mip_sets, problem_of
+from ksolver_cli.plan.sets import MOVE_PRICES, Found, greedy_sets, mip_sets, problem_of, within_budget
 from ksolver_cli.plan.settle import Opened, Settled, Settler, Trials
 from ksolver_cli.plan.waves import to_plan
 from ksolver_cli.solve.build import Model
@@ -18,6 +18,10 @@ from ksolver_cli.verify.referee import judge
 
 REPLAYS = 500
 """Replays a search may make at effort 1."""
+CURVE = (10, 20, 30, 50)
+"""Percent of the movable pods for which the curve of saving against moves is worked out."""
+MIP_SHARE = 0.4
+"""Share of the time guard that looking for sets may take."""
 EXTENSIONS = 12
 """Nodes that are tried as additions to the best set."""
 
@@ -28,9 +32,14 @@ Interrupted = Callable[[], bool]
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """What is asked of a drain plan. `move_budget` is the number of pods that may be moved, None for any number."""
+    """What is asked of a drain plan. `move_budget` is the number of pods that may be moved, None for any number.
+
+    `planned`: nodes of an earlier plan to go on with; no other sets are looked for then.
+    """
 
     move_budget: int | None = None
+    planned: tuple[str, ...] = ()
+    curve: bool = True
     waves: int = 8
     exact: int = 12
     jittered: int = 12
@@ -102,24 +111,64 @@ class _Search:
 
     def run(self) -> SearchResult:
         """Settle candidate sets, those that promise most first; extend the best; judge."""
-        best = self._best(self._candidates())
+        candidates = self._candidates()
+        best = self._best(self._affordable(candidates, self._options.move_budget))
         if best.nodes:
             best = self._extended(best)
-        return self._judged(best)
+        result = self._judged(best)
+        return replace(result, curve=self._curve(result.plan, candidates)) if self._options.curve else result
 
     def _candidates(self) -> list[Found]:
         prospects, stop = self._prospects, self._clock.is_over
+        if self._options.planned:
+            index = prospects.board.node_index
+            nodes = [index[name] for name in self._options.planned if name in index]
+            return [("earlier plan", tuple(n for n in nodes if prospects.removable[n]))]
         found = list(greedy_sets(prospects, self._limits.seed, stop))
         self._progress("looking for nodes to remove", 0.1)
         if prospects.removable.any():
             board = prospects.board
             model = Model(self._cluster, board.classes, prospects.feasible, rules(self._cluster, board.classes))
             problem = problem_of(prospects, model, self._prices)
-            for origin, nodes in mip_sets(prospects, problem, self._limits, stop, MOVE_PRICES):
-                found.append((origin, nodes))
+            limits = replace(self._limits, seconds=self._limits.seconds * MIP_SHARE)
+            found += mip_sets(prospects, problem, limits, stop, MOVE_PRICES)
+        return self._ranked(found)
+
+    def _ranked(self, found: Sequence[Found]) -> list[Found]:
+        """Each set once, those that save most first, with few moves before many."""
+        prospects = self._prospects
         unique = {nodes: origin for origin, nodes in found if nodes}
         ranked = sorted(unique, key=lambda nodes: (-prospects.saving(nodes), len(prospects.pods_of(nodes)), nodes))
         return [(unique[nodes], nodes) for nodes in ranked]
+
+    def _affordable(self, candidates: list[Found], budget: int | None) -> list[Found]:
+        """The sets cut down to a number of moves, and the cheapest moves of all."""
+        if budget is None:
+            return candidates
+        sets = [*candidates, ("cheapest moves", tuple(by_price_per_move(self._prospects)))]
+        return self._ranked([(origin, within_budget(self._prospects, nodes, budget)) for origin, nodes in sets])
+
+    def _curve(self, plan: DrainPlan, candidates: list[Found]) -> tuple[CurvePoint, ...]:
+        """What fewer moves would save: plans for shares of all movable pods, each judged, none worse than the last."""
+        whole = plan.cost_before_micros - plan.cost_after_micros
+        points = [CurvePoint(0, 0, 0)]
+        movable = sum(map(len, self._prospects.pods_on))
+        for share in CURVE if plan.moves else ():
+            budget = movable * share // 100
+            if budget >= len(plan.moves) or self._clock.is_over():
+                break
+            self._progress(f"what {share} % of moves would save", 0.95)
+            settled = self._best(self._affordable(candidates[:1], budget))
+            small = self._plan_of(settled)
+            saved = small.cost_before_micros - small.cost_after_micros
+            if points[-1].saving_micros < saved < whole and judge(self._cluster, small, self._prices).accepted:
+                points.append(CurvePoint(len(small.moves), saved, len(small.nodes)))
+        if whole:
+            points.append(CurvePoint(len(plan.moves), whole, len(plan.nodes)))
+        return tuple(points)
+
+    def _plan_of(self, settled: Settled) -> DrainPlan:
+        return to_plan(self._prospects, settled.drain, settled.reference, settled.replays)
 
     def _best(self, candidates: list[Found]) -> Settled:
         """The best settled set; one that promises less than what is held already is not looked at."""
@@ -146,14 +195,17 @@ class _Search:
         for node in by_price_per_move(self._prospects)[: EXTENSIONS + len(taken)]:
             if self._settler.is_exhausted or self._clock.is_over():
                 break
-            if node not in taken:
+            if node not in taken and self._may_move(len(best.drain.order) + len(self._prospects.pods_on[node])):
                 best = self._settler.extend(best, node) or best
         return best
+
+    def _may_move(self, pods: int) -> bool:
+        return self._options.move_budget is None or pods <= self._options.move_budget
 
     def _judged(self, settled: Settled) -> SearchResult:
         self._progress("judging", 0.95)
         settled = self._settler.in_free_steps(settled)
-        plan = to_plan(self._prospects, settled.drain, settled.reference, settled.replays)
+        plan = self._plan_of(settled)
         judgement = judge(self._cluster, plan, self._prices)
         if judgement.accepted:
             return SearchResult(plan, judgement, limited_by=self._limited_by())

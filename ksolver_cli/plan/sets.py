@@ -49,3 +49,18 @@ def mip_sets(
     for found in drain_sets(problem, settings, Run(limits, interrupted)):
         nodes = tuple(n for n in (index[name] for name in found.removed) if prospects.removable[n])
         yield f"drain MIP ε={found.settings.epsilon} λ={found.settings.move_price_micros}", nodes
+
+
+def within_budget(prospects: Prospects, nodes: tuple[int, ...], budget: int) -> tuple[int, ...]:
+    """Nodes of the set with no more pods than the budget, those first that save most for each move (weighted)."""
+    ranked = sorted(nodes, key=lambda n: (-_rate(prospects, n), n))
+    taken: list[int] = []
+    for node in ranked:
+        if len(prospects.pods_on[node]) <= budget:
+            budget -= len(prospects.pods_on[node])
+            taken.append(node)
+    return tuple(sorted(taken))
+
+
+def _rate(prospects: Prospects, node: int) -> float:
+    return float(prospects.price[node]) / (0.01 + float(prospects.weight[prospects.pods_on[node]].sum()))
