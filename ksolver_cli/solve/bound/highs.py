@@ -117,9 +117,11 @@ class Lp:
         """Change column bounds; the basis stays."""
         self._highs.changeColsBounds(len(columns), columns.astype(np.int32), lower, upper)
 
-    def set_coefficient(self, row: int, column: int, value: float) -> None:
-        """Change one coefficient; the basis stays."""
-        self._highs.changeCoeff(row, column, value / float(np.concatenate(self._scales)[row]))
+    def set_row_upper(self, rows: IntArray, upper: FloatArray) -> None:
+        """Change the upper sides of rows that have no lower one; the basis stays dual feasible."""
+        scaled = upper / np.concatenate(self._scales)[rows]
+        lower = np.full(len(rows), -highspy.kHighsInf)
+        self._highs.changeRowsBounds(len(rows), rows.astype(np.int32), lower, scaled)
 
     def add_columns(self, cost: FloatArray, upper: FloatArray, like: IntArray, rows: Rows) -> None:
         """Append columns with lower bound 0 and the coefficients of the columns `like` in `rows` (all rows so far)."""
@@ -141,6 +143,17 @@ class Lp:
         if last > first:
             columns = np.arange(first, last, dtype=np.int32)
             self._highs.deleteCols(len(columns), columns)
+
+    def remember(self) -> None:
+        """Keep the present basis for `restore`."""
+        self._remembered = self._highs.getBasis()
+
+    def restore(self) -> None:
+        """Go back to the remembered basis; rows added since then become basic. The columns must be the same."""
+        basis = self._remembered
+        added = self._highs.getNumRow() - len(basis.row_status)
+        basis.row_status = [*basis.row_status, *([highspy.HighsBasisStatus.kBasic] * added)]
+        self._highs.setBasis(basis)
 
     def set_cost(self, cost: FloatArray) -> None:
         """Change the whole objective (micro-dollars)."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ksolver_cli.domain.rules import Require
 from ksolver_cli.solve.place.construct import best_node
 from ksolver_cli.solve.place.state import AWAY, State
 from ksolver_cli.solve.problem import BoolArray, FloatArray, IntArray
@@ -13,6 +14,8 @@ SAMPLE = 48
 TRIES = 10
 """Candidates tried against the rules in a step, best first."""
 EPSILON = 1e-9
+ANCHORS = 20
+"""Anchors tried for a pod that finds none."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,7 @@ class Effort:
 def repair(state: State, rng: np.random.Generator, effort: Effort) -> bool:
     """Whether the state is complete after at most `effort.steps` steps. Work is counted; equal input, equal output."""
     idle = 0
+    _seat(state)
     for _ in range(effort.steps):
         over = state.overload()
         bad = np.flatnonzero(over > 0)
@@ -40,12 +44,49 @@ def repair(state: State, rng: np.random.Generator, effort: Effort) -> bool:
 
 
 def _seat(state: State) -> None:
-    """A last try for pods that no rule admitted before."""
+    """Another try for pods that no rule admitted before: as things are now, or by bringing an anchor near."""
     kept = np.flatnonzero(state.kept)
     for pod in state.homeless().tolist():
         node = best_node(state, pod, kept)
         if node != AWAY:
             state.put(pod, node)
+        else:
+            _bring_anchor(state, pod, kept)
+
+
+def _bring_anchor(state: State, pod: int, kept: IntArray) -> bool:
+    """Move one anchor of a dependent pod into a domain where the pod may be, and the pod to it."""
+    problem, group = state.problem, int(state.problem.pod_group[pod])
+    fitting = kept[problem.feasible[group][problem.node_class[kept]] & state.open[kept]]
+    for index in state.trackers_of.get(group, ()):
+        rule = problem.rules[index]
+        if not isinstance(rule, Require) or group not in rule.dependents:
+            continue
+        domains = problem.domains_of(rule.key)
+        near = np.isin(domains[kept], np.unique(domains[fitting])) & (domains[kept] >= 0)
+        for anchor in problem.pods_in(rule.anchors - rule.dependents).tolist()[:ANCHORS]:
+            if _try_pair(state, pod, anchor, (kept[near], fitting)):
+                return True
+    return False
+
+
+def _try_pair(state: State, pod: int, anchor: int, nodes: tuple[IntArray, IntArray]) -> bool:
+    problem = state.problem
+    fixed = problem.pod_pinned[anchor] or problem.resident[problem.pod_group[anchor]]
+    if fixed or state.node[anchor] == AWAY or int(problem.pod_group[anchor]) in state.bound_together:
+        return False
+    mark = state.mark()
+    state.take(anchor)
+    for p, where in zip((anchor, pod), nodes, strict=True):
+        node = best_node(state, p, where)
+        if node == AWAY:
+            state.rollback(mark)
+            return False
+        state.put(p, node)
+    if state.rules_hold((anchor, pod)):
+        return True
+    state.rollback(mark)
+    return False
 
 
 def _sample(state: State, node: int, rng: np.random.Generator) -> IntArray:

@@ -24,18 +24,24 @@ class Guide:
         self.lp = bounded.lp
         bounded.spare = stack(bounded.spare, strict_spread_rows(self.relaxation))
         self.shrink = 0.0
+        self.lp.remember()
+        self._first_counts = bounded.point.x[: self.relaxation.num_classes].copy()
         upper = self.relaxation.upper.copy()
         upper[self.relaxation.first_gone :] = 0.0
         self._box = (self.relaxation.lower, upper)
 
     def set_shrink(self, share: float) -> None:
-        """Take this share off every capacity."""
+        """Hold back this share of every capacity, as it was used in the first solution.
+
+        Only right-hand sides change, so that the basis stays dual feasible and few pivots are needed.
+        """
         if share == self.shrink:
             return
         self.shrink = share
-        capacity = np.floor(self.relaxation.problem.class_capacity * (1 - share))
-        for c, k in zip(*np.nonzero(self.relaxation.capacity_row >= 0), strict=True):
-            self.lp.set_coefficient(int(self.relaxation.capacity_row[c, k]), int(c), -float(capacity[c, k]))
+        c, k = np.nonzero(self.relaxation.capacity_row >= 0)
+        rows = self.relaxation.capacity_row[c, k]
+        reserve = share * self.relaxation.problem.class_capacity[c, k] * self._first_counts[c]
+        self.lp.set_row_upper(rows, self.relaxation.rows.upper[rows] - reserve)
 
     def solve(self, rounds: int = 12) -> bool:
         """Solve as things are set, adding broken rows at most so many times; whether there is a solution."""
@@ -71,10 +77,11 @@ class Guide:
         """Bound the node counts."""
         self.lp.set_bounds(np.arange(self.relaxation.num_classes), lower, upper)
 
-    def free_counts(self) -> None:
-        """Node counts as in the relaxation again."""
+    def restart(self) -> None:
+        """Node counts as in the relaxation again, and its basis: a far-off one costs more pivots than a cold start."""
         size = self.relaxation.num_classes
         self.set_counts(self._box[0][:size], self._box[1][:size])
+        self.lp.restore()
 
 
 def dive(guide: Guide) -> IntArray | None:
@@ -84,7 +91,7 @@ def dive(guide: Guide) -> IntArray | None:
     """
     size = guide.relaxation.num_classes
     lower, upper = guide.relaxation.lower[:size].copy(), guide.relaxation.upper[:size].copy()
-    guide.free_counts()
+    guide.restart()
     solved = guide.solve()
     for _ in range(4 * size):
         if not solved:
@@ -94,18 +101,18 @@ def dive(guide: Guide) -> IntArray | None:
         distance = np.abs(y - nearest)
         fractional = np.flatnonzero(distance > NEAR)
         if not len(fractional):
-            return nearest.astype(np.int64)
+            return np.asarray(nearest, dtype=np.int64)
         order = fractional[np.argsort(distance[fractional], kind="stable")]
         chosen = order[: max(1, len(order) // 2)]
         box = (lower.copy(), upper.copy())
         lower[chosen] = upper[chosen] = nearest[chosen]
         guide.set_counts(lower, upper)
-        solved = guide.solve()
+        solved = guide.solve(rounds=0)
         if not solved:
             lower, upper = box
             lower[chosen] = np.ceil(y[chosen] - NEAR)
             guide.set_counts(lower, upper)
-            solved = guide.solve()
+            solved = guide.solve(rounds=0)
     return None
 
 

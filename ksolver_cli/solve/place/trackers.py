@@ -16,7 +16,7 @@ class Tracker(ABC):
 
     def __init__(self, problem: Problem, rule: Rule) -> None:
         self.domain = problem.domains_of(rule.key)
-        self.size = int(self.domain.max(initial=-1)) + 1
+        self.size = max(1, int(self.domain.max(initial=-1)) + 1)
 
     def _zeros(self) -> IntArray:
         return np.zeros(self.size, dtype=np.int64)
@@ -163,11 +163,12 @@ class GangTracker(Tracker):
         self.count, self.arrived = self._zeros(), 0
 
     def admits(self, group: int, nodes: IntArray) -> BoolArray:
-        """Where members are, or anywhere while none is placed."""
+        """Where all members are, or anywhere while none is placed; nowhere while they are apart."""
         domain = self.domain[nodes]
-        if not self.count.any():
+        taken = self.count > 0
+        if not taken.any():
             return np.asarray(domain >= 0)
-        return np.asarray((domain >= 0) & (self.count[domain] > 0))
+        return np.asarray((domain >= 0) & taken[domain] & (int(taken.sum()) == 1))
 
     def shift(self, group: int, node: int, by: int, arrived: bool) -> None:
         """Count members and arrivals."""

@@ -1,0 +1,51 @@
+"""The solver against oracles that try everything on tiny clusters with every kind of rule."""
+
+import os
+from random import Random
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ksolver_cli.domain.plan import Limits, Status
+from ksolver_cli.solve.place.check import faults
+from ksolver_cli.solve.problem import Problem
+from ksolver_cli.solve.solve import solve
+from tests.property.tiny import end_state_optimum, reachable_optimum, tiny_problem
+
+EXAMPLES = int(os.environ.get("KSOLVER_EXAMPLES", "200"))
+LIMITS = Limits(seconds=30.0)
+RANDOMS = st.randoms(use_true_random=False)
+
+
+def _sound(problem: Problem) -> tuple[int, int, Status]:
+    solution = solve(problem, LIMITS)
+    index = {name: n for n, name in enumerate(problem.node_names)}
+    node = np.array(
+        [index[solution.node_of[k]] if k in solution.node_of else -1 for k in problem.pod_keys], dtype=np.int64
+    )
+    kept = np.array([name not in solution.removed for name in problem.node_names], dtype=bool)
+    assert faults(problem, kept, node) == []
+    assert problem.cost(kept) == solution.proof.cost_micros
+    return solution.proof.cost_micros, solution.proof.bound_micros, solution.proof.status
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(RANDOMS)
+def test_bound_and_cost_enclose_the_cheapest_end_state(random: Random) -> None:
+    problem = tiny_problem(random)
+    cost, bound, status = _sound(problem)
+    best = end_state_optimum(problem)
+    assert bound <= best <= cost
+    if status is Status.OPTIMAL:
+        assert cost == best
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(RANDOMS)
+def test_bound_is_never_above_the_cheapest_reachable_state(random: Random) -> None:
+    problem = tiny_problem(random, max_nodes=4, max_pods=5, gangs=False)
+    _, bound, _ = _sound(problem)
+    best = reachable_optimum(problem)
+    if best is not None:
+        assert bound <= best
