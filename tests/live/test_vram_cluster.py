@@ -73,7 +73,8 @@ def test_the_cronjobs_own_role_is_enough(clean_plane: Plane, namespace: str, tmp
     }
     clean_plane.apply(pod, job)
     time.sleep(2)
-    now, earlier = time.time(), time.time() - 7_200
+    now = float(int(time.time()))
+    earlier = now - 7_200
     prometheus = MiniPrometheus()
     # The name `solo` stood for a pod before this one; only what came after its creation is its own.
     solo = [*every_minute(70_000, until=earlier), (now, 9_000.0)]
