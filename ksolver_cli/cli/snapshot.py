@@ -5,7 +5,12 @@ from typing import Annotated
 import typer
 
 from ksolver_cli.cli.common import options as o
-from ksolver_cli.cli.common.cluster_flags import ClusterFlags, with_cluster_flags
+from ksolver_cli.cli.common.cluster_flags import (
+    ClusterFlags,
+    PrometheusOptions,
+    with_cluster_flags,
+    with_prometheus_flags,
+)
 from ksolver_cli.cli.common.exits import CommandError, Exit
 
 Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")]
@@ -21,6 +26,7 @@ Verify = Annotated[str | None, typer.Option("--verify", metavar="FILE", help="Ch
 KindTimeout = Annotated[float, typer.Option(min=1, metavar="SECONDS", help="How long one kind may take.")]
 
 
+@with_prometheus_flags
 @with_cluster_flags
 def snapshot(
     out: o.Out = None,
@@ -32,6 +38,7 @@ def snapshot(
     kind_timeout: KindTimeout = 600,
     *,
     cluster: ClusterFlags,
+    prometheus: PrometheusOptions,
 ) -> None:
     """Write what analysis needs of a cluster to one redacted file. Only reads the cluster.
 
@@ -46,4 +53,5 @@ def snapshot(
         raise CommandError("no file to write to", "give --out cluster.json.zst, or --out - for stdout", Exit.USAGE)
     from ksolver_cli.cli.cluster.taking import Target, take
 
-    return take(cluster, Target(out, force, anonymize, names, tuple(keep_label or ())), kind_timeout)
+    target = Target(out, force, anonymize, names, tuple(keep_label or ()))
+    return take(cluster, prometheus, target, kind_timeout)

@@ -10,12 +10,14 @@ from pathlib import Path
 
 from ksolver_cli.cli.cluster.bars import reading_bars
 from ksolver_cli.cli.cluster.connection import cluster_errors_told, connection_of
-from ksolver_cli.cli.common.cluster_flags import ClusterFlags
+from ksolver_cli.cli.cluster.prometheus import usage_request
+from ksolver_cli.cli.common.cluster_flags import ClusterFlags, PrometheusOptions
 from ksolver_cli.cli.common.exits import CommandError, Exit, one_line
 from ksolver_cli.cli.common.output import STDOUT
 from ksolver_cli.collect.access.find import find_access
 from ksolver_cli.collect.api.client import ApiClient
 from ksolver_cli.collect.live import Reading, read
+from ksolver_cli.collect.usage.gather import add_usage
 from ksolver_cli.snapshot.atomic import whole_file
 from ksolver_cli.snapshot.naming.publish import Document, Draft, anonymized, redacted
 from ksolver_cli.snapshot.spool import many_objects
@@ -46,15 +48,16 @@ class Target:
         return Path(f"{self.out}.names.json")
 
 
-def take(flags: ClusterFlags, target: Target, kind_seconds: float) -> None:
+def take(flags: ClusterFlags, prometheus: PrometheusOptions, target: Target, kind_seconds: float) -> None:
     """Read the cluster and write the file; raises CommandError."""
-    connection = connection_of(flags, kind_seconds)
+    connection, usage = connection_of(flags, kind_seconds), usage_request(prometheus)
     for path in _files(target):
         _check_writable(path, target.force)
     with cluster_errors_told(), reading_bars() as bars, many_objects():
         access = find_access(connection)
         with ApiClient(access, seconds=connection.request_seconds) as client:
             reading = read(client, connection, bars)
+            add_usage(reading, client, usage, bars)
     with many_objects():
         _write(_document(reading, target), target)
     _tell(reading, target)

@@ -1,0 +1,1 @@
+"""Usage history per workload and container, out of Prometheus or of the metrics API."""
