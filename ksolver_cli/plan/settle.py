@@ -64,15 +64,18 @@ class Settled:
 
 @dataclass(frozen=True, eq=False)
 class Tried:
-    """An order and what pended under the probes, by pod."""
+    """An order and what pended under the probes: evicted pods by index, and by key those that were pending already and
+    lost the room they have today. No order of evictions helps the latter: only fewer or other nodes do.
+    """
 
     sequence: EvictionSequence
     pended: Counter[int]
+    homeless: Counter[str]
 
     @property
     def total(self) -> int:
         """How often a pod pended."""
-        return self.pended.total()
+        return self.pended.total() + self.homeless.total()
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,11 +117,10 @@ class Settler:
             best = self._climb(best, probes, OPENING)
             if best.total or self._interrupted():
                 return Opened(best, tuple(probes), None)
-            settled, pended, failed = self._accept(best.sequence)
+            settled, best, failed = self._accept(best.sequence)
             if failed is None:
                 return Opened(best, tuple(probes), settled)
             probes = [*probes, failed]
-            best = Tried(best.sequence, pended)
 
     def settle(self, opened: Opened, floor: int = 0) -> Settled | None:
         """The set, or what is left of it after giving nodes back, such that it holds under every trial.
@@ -159,11 +161,10 @@ class Settler:
             if best.total:
                 best = self._give_back(best, probes)
                 continue
-            done, pended, failed = self._accept(best.sequence)
+            done, best, failed = self._accept(best.sequence)
             if failed is None:
                 return done
             probes = [*probes, failed]
-            best = Tried(best.sequence, pended)
         return self.nothing()
 
     def _climb(self, best: Tried, probes: list[Trial], rounds: int) -> Tried:
@@ -172,6 +173,8 @@ class Settler:
             if not best.total or self.is_exhausted or self._interrupted():
                 break
             changed = self._swapped(best) if self._random.random() < SWAPS else None
+            if changed is None and not best.pended:
+                break
             changed = changed or best.sequence.bent(self._by_class(best.pended), self._random)
             tried = self._try(changed, probes, best.total)
             if tried.total <= best.total:
@@ -199,28 +202,30 @@ class Settler:
     def _try(self, sequence: EvictionSequence, probes: list[Trial], cap: int | None = None) -> Tried:
         """What pends under the probes; given up once it is more than `cap`."""
         drain = sequence.drain(self._trials.waves)
-        pended: Counter[int] = Counter()
+        tried = Tried(sequence, Counter(), Counter())
         for seed, jitter in probes:
-            left = None if cap is None else cap - pended.total()
-            pended.update(self._run(drain, seed, jitter, left).pended)
-            if cap is not None and pended.total() > cap:
+            run = self._run(drain, seed, jitter, None if cap is None else cap - tried.total)
+            tried.pended.update(run.pended)
+            tried.homeless.update(run.homeless)
+            if cap is not None and tried.total > cap:
                 break
-        return Tried(sequence, pended)
+        return tried
 
     def _run(self, drain: Drain, seed: int, jitter: float, give_up_after: int | None = None) -> Run:
         self.spent += 1
         return self._prospects.replayer.run(drain, seed, jitter, give_up_after)
 
-    def _accept(self, sequence: EvictionSequence) -> tuple[Settled | None, Counter[int], Trial | None]:
+    def _accept(self, sequence: EvictionSequence) -> tuple[Settled | None, Tried, Trial | None]:
         """All trials: the settled set, or what pended and in which replay."""
         drain = sequence.drain(self._trials.waves)
         reference: Run | None = None
         for trial in self._trials.all():
             run = self._run(drain, *trial)
             if not run.is_clean:
-                return None, Counter(run.pended) or Counter(sequence.order[:1].tolist()), trial
+                return None, Tried(sequence, Counter(run.pended), Counter(run.homeless)), trial
             reference = reference or run
-        return Settled(sequence, drain, len(self._trials.all()), reference), Counter(), None
+        settled = Settled(sequence, drain, len(self._trials.all()), reference)
+        return settled, Tried(sequence, Counter(), Counter()), None
 
     def _give_back(self, best: Tried, probes: list[Trial]) -> Tried:
         """Give back the node that ends the pending most cheaply: the likeliest few are tried."""
@@ -234,17 +239,19 @@ class Settler:
 
     def _likely(self, best: Tried) -> list[int]:
         """Nodes by how much of what pended they would take per dollar, their own pods staying where they are."""
-        rates = {n: self._relief(n, best.pended) / float(self._prospects.price[n]) for n in best.sequence.nodes}
+        rates = {n: self._relief(n, best) / float(self._prospects.price[n]) for n in best.sequence.nodes}
         return sorted(rates, key=lambda n: (-rates[n], n))
 
-    def _relief(self, node: int, pended: Counter[int]) -> float:
+    def _relief(self, node: int, best: Tried) -> float:
         board = self._prospects.board
         room = board.start.cells[: len(board.shape.resources), node].copy()
+        asks = [(int(board.pod_class[pod]), board.pod_node[pod] == node, n) for pod, n in best.pended.items()]
+        asks += [(board.classes.pod_class_of[key], False, times) for key, times in best.homeless.items()]
         taken = 0.0
-        for pod, times in pended.items():
-            mover = board.movers[int(board.pod_class[pod])]
+        for pod_class, at_home, times in asks:
+            mover = board.movers[pod_class]
             asked = -mover.delta[: len(room)]
-            if board.pod_node[pod] == node:
+            if at_home:
                 taken += times
             elif mover.allowed[node] and bool(np.all(asked <= room)):
                 room -= asked
