@@ -196,6 +196,11 @@ def _errors_told() -> Iterator[None]:
 def _warn(findings: Findings) -> None:
     for warning in findings.reading.warnings:
         log.warning("Prometheus warns: %s", one_line(warning))
+    if len(findings.reading.clusters) > 1:
+        names = one_line(", ".join(findings.reading.clusters[:_SHOWN]))
+        log.warning(
+            "series of several clusters (%s): pods of the same name mix; give --prometheus-label cluster=…", names
+        )
     for entry in findings.unmatched[:_SHOWN]:
         log.warning("left out: %s %s", one_line(entry.pod), one_line(entry.reason))
     if len(findings.unmatched) > _SHOWN:

@@ -1,7 +1,7 @@
 """Series put together to devices and their owners: the highest value, never a sum."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from ksolver_cli.collect.prometheus_answer import Series
@@ -20,6 +20,7 @@ class Use:
     peak_mib: float | None = None
     samples: int = 0
     presence: Presence = field(default_factory=Presence)
+    shared: bool = False
 
     @property
     def pod(self) -> PodKey:
@@ -35,7 +36,7 @@ class Device:
     peak_mib: float | None = None
     capacity_mib: int | None = None
     uses: dict[PodKey, Use] = field(default_factory=dict)
-    shared: bool = False
+    virtual: bool = False
     blank: bool = False
 
     @property
@@ -75,7 +76,7 @@ class Devices:
     def _device(self, labels: Labels) -> Device:
         tag = self._scrapes.tag(labels)
         device = self._found.setdefault(tag.device, Device(tag))
-        device.shared |= tag.virtual
+        device.virtual |= tag.virtual
         return device
 
     def add_counts(self, series: Iterable[Series]) -> None:
@@ -92,17 +93,21 @@ class Devices:
         device.capacity_mib = max(device.capacity_mib or 0, round(capacity_mib))
 
     def judge_sharing(self) -> None:
-        """Mark devices that two pods had at once: then the value is the device's, not a pod's.
+        """Mark uses of a device that two pods had at once: then the value is the device's, not a pod's.
 
-        Where the moments are not known, several owners count as sharing.
+        Where the moments are not known, several owners count as sharing. Whoever had the device alone before or after
+        keeps a value of its own, except on replicas of a device, where nobody is ever known to be alone.
         """
         for device in self._found.values():
-            pairs = combinations(device.uses.values(), 2)
-            device.shared |= any(_concurrent(one, other) for one, other in pairs)
+            for one, other in combinations(device.uses.values(), 2):
+                if _concurrent(one, other):
+                    one.shared = other.shared = True
+            for use in device.uses.values():
+                use.shared |= device.virtual
 
     def contested(self) -> list[Device]:
         """Return devices whose samples must be looked at: several owners in the window, or a hidden peak."""
-        return [d for d in self._found.values() if d.blank or (len(d.uses) > 1 and not d.shared)]
+        return [d for d in self._found.values() if d.blank or (len(d.uses) > 1 and not d.virtual)]
 
     def all(self) -> list[Device]:
         """Return the devices in order of first mention."""
@@ -110,6 +115,9 @@ class Devices:
 
 
 def _concurrent(one: Use, other: Use) -> bool:
+    if one.pod[:2] == other.pod[:2] and "" in {one.pod[2], other.pod[2]}:
+        # An exporter that was taught to tell uids meanwhile: one pod under two sets of labels.
+        return False
     if not one.presence.times or not other.presence.times:
         return True
     return one.presence.at_once_with(other.presence)
@@ -134,21 +142,30 @@ class PodUse:
 
 
 def pods_of(devices: Iterable[Device]) -> list[PodUse]:
-    """Return what each pod used: per device, then the fullest one. Pods without a value above zero are left out."""
+    """Return what each pod used: per device, then the fullest one. Pods without a value above zero are left out.
+
+    Series without a uid belong to the one pod of that name whose uid others tell, where there is just one.
+    """
+    held = [(device, use) for device in devices for use in device.uses.values()]
+    uids: dict[tuple[str, str], set[str]] = {}
+    for _, use in held:
+        uids.setdefault(use.pod[:2], set()).update({use.pod[2]} - {""})
     by_pod: dict[PodKey, list[tuple[Device, Use]]] = {}
-    for device in devices:
-        for pod, use in device.uses.items():
-            by_pod.setdefault(pod, []).append((device, use))
-    found = (_pod_use(held) for held in by_pod.values())
+    for device, use in held:
+        told = uids[use.pod[:2]]
+        uid = use.pod[2] or (next(iter(told)) if len(told) == 1 else "")
+        by_pod.setdefault((*use.pod[:2], uid), []).append((device, use))
+    found = (_pod_use(pairs, uid or None) for (_, _, uid), pairs in by_pod.items())
     return [use for use in found if use is not None]
 
 
-def _pod_use(held: list[tuple[Device, Use]]) -> PodUse | None:
+def _pod_use(held: list[tuple[Device, Use]], uid: str | None) -> PodUse | None:
     device, fullest = max(held, key=lambda pair: pair[1].peak_mib or 0.0)
     if not fullest.peak_mib:
         return None
-    shared = any(other.shared for other, _ in held)
-    return PodUse(fullest.owner, fullest.peak_mib, device, len(held), fullest.samples, shared)
+    shared = any(use.shared for _, use in held)
+    cards = len({other.tag.device for other, _ in held})
+    return PodUse(replace(fullest.owner, uid=uid), fullest.peak_mib, device, cards, fullest.samples, shared)
 
 
 def covered(series: Iterable[Series]) -> Mapping[DeviceKey, float]:

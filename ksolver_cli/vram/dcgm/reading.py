@@ -39,12 +39,13 @@ class Window:
 
 @dataclass(frozen=True)
 class Reading:
-    """What Prometheus knows of the devices, and how whole that knowledge is."""
+    """What Prometheus knows of the devices, how whole that knowledge is, and which clusters the series name."""
 
     devices: tuple[Device, ...]
     series: int
     warnings: tuple[str, ...] = ()
     partial: bool = False
+    clusters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,8 @@ def read_devices(ask: Asks, window: Window, matchers: Sequence[str] = ()) -> Rea
     warnings = dict.fromkeys(warning for answer in answers.values() for warning in answer.warnings)
     partial = any(answer.partial for answer in answers.values())
     count = sum(len(answer.series) for answer in answers.values())
-    return Reading(tuple(devices.all()), count, tuple(warnings), partial)
+    named = {series.labels.get("cluster", "") for answer in answers.values() for series in answer.series}
+    return Reading(tuple(devices.all()), count, tuple(warnings), partial, tuple(sorted(named - {""})))
 
 
 def _look_closer(asker: _Asker, names: Sequence[str], devices: Devices) -> None:

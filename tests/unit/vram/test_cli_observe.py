@@ -186,6 +186,19 @@ def test_a_torn_line_is_reported(
     assert len(store.read_text().splitlines()) == 2
 
 
+def test_series_of_several_clusters_are_warned_about(
+    fake: FakePrometheus, prometheus: MiniPrometheus, snapshot: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for cluster in ("prod", "test"):
+        prometheus.add(USED, exported("train-0", f"GPU-{cluster}", cluster=cluster), every_minute(5))
+    observe(fake, snapshot, tmp_path / "a.jsonl")
+    assert "several clusters (prod, test)" in caplog.text
+    caplog.clear()
+    observe(fake, snapshot, tmp_path / "b.jsonl", "--prometheus-label", "cluster=prod")
+    assert "several clusters" not in caplog.text
+    assert json.loads((tmp_path / "b.jsonl").read_text())["peak_mib"] == 5
+
+
 def test_a_compressed_redacted_snapshot_joins_too(fake: FakePrometheus, tmp_path: Path) -> None:
     from ksolver_cli.domain.gpu_workload.fingerprint import fingerprint
     from ksolver_cli.domain.gpu_workload.kept import kept_facts

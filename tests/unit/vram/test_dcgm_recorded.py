@@ -102,6 +102,24 @@ def test_two_pods_at_once_share_the_card_even_without_a_vgpu_label() -> None:
     assert [(use.owner.pod, use.peak_mib, use.shared) for use in uses] == [("a", 15_866, True), ("b", 15_866, True)]
 
 
+def test_whoever_had_the_card_alone_does_not_share_because_others_did() -> None:
+    prometheus = MiniPrometheus()
+    for pod, until in (("a", END), ("b", END), ("c", END - 3_600)):
+        labels = {"UUID": "GPU-1", "namespace": "n", "pod": pod}
+        prometheus.add("DCGM_FI_DEV_FB_USED", labels, [(until - 60 * n, 500.0) for n in range(5)])
+    uses = pods_of(read_devices(prometheus, Window(END, 86_400)).devices)
+    assert {use.owner.pod: use.shared for use in uses} == {"a": True, "b": True, "c": False}
+
+
+def test_an_exporter_that_learns_to_tell_uids_does_not_make_two_pods_of_one() -> None:
+    prometheus = MiniPrometheus()
+    base = {"UUID": "GPU-1", "namespace": "n", "pod": "p"}
+    for more in ({}, {"pod_uid": "u"}):
+        prometheus.add("DCGM_FI_DEV_FB_USED", {**base, **more}, [(END - 60 * n, 500.0) for n in range(5)])
+    (use,) = pods_of(read_devices(prometheus, Window(END, 86_400)).devices)
+    assert (use.owner.uid, use.shared, use.device_count) == ("u", False, 1)
+
+
 def test_two_containers_of_one_pod_do_not_share() -> None:
     prometheus = MiniPrometheus()
     for container, uuid, value in (("a", "GPU-1", 500.0), ("b", "GPU-2", 900.0), ("b", "GPU-1", 400.0)):
