@@ -43,9 +43,13 @@ class Users:
         self._bound = {pod.key: pod.node_name for pod in self.pods if pod.is_bound}
 
     def has_left(self, pod: Pod, state: State) -> bool:
-        """Whether a pod that was seen on a node is not there any more: evicted, and perhaps back elsewhere."""
+        """Whether a pod that was seen on a node is not there any more: evicted, and perhaps back elsewhere.
+
+        A pod that is nowhere and still names that node never was there: it is new, and asks for the node.
+        """
         seen_on = self._bound.get(pod.key)
-        return seen_on is not None and state.node_of(pod) != seen_on
+        now = state.node_of(pod)
+        return seen_on is not None and now != seen_on and (now is not None or pod.node_name != seen_on)
 
 
 def ledger(state: State, users: Users, slices: Slices, gates: Gates) -> Ledger:
