@@ -99,6 +99,7 @@ class PrometheusClient:
                 continue
             except (httpx.HTTPError, httpx.InvalidURL) as error:
                 raise PrometheusError(f"cannot read {self._settings.url}: {_reason(error)}") from error
+            # GET first: read-only proxies refuse POST. A server or proxy that finds the URL too long gets the body.
             if response.status_code in _TOO_LONG and not by_post:
                 by_post = True
             elif response.status_code not in _TRY_AGAIN:

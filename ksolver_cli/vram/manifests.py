@@ -138,6 +138,7 @@ def workloads_of(obj: RawObject) -> list[Workload]:
         return [Workload(kind, namespace, name, obj, processes=max(1, gpu_count(obj)))]
     roles = [found for found in (*_templates(obj), *_synthesised(obj)) if found.replicas > 0]
     with_gpu = [found for found in roles if asks_for_gpu(found.pod)]
+    # Without any GPU (a resource of unknown name, DRA by template) every role is answered for.
     told = with_gpu or roles
     beside = _beside(obj, roles)
     gang = kind not in _INDEPENDENT and not _independent_job(obj)
@@ -194,6 +195,7 @@ def _walk(value: object, around: _Found, depth: int) -> Iterator[_Found]:
     if items(here.get("containers")):
         yield _Found(around.role, around.replicas, {"metadata": mapping(around.pod), "spec": here})
         return
+    # Nested counts multiply: a JobSet has replicas of Jobs with a parallelism each.
     replicas = around.replicas * _count(here)
     metadata = mapping(here.get("metadata")) or around.pod
     for key, child in here.items():

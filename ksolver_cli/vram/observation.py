@@ -108,6 +108,7 @@ def _document(line: bytes) -> RawObject:
 
 
 def _peak(value: object) -> int:
+    # JSON `true` is an int to Python.
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadLine("peak_mib is not a number")
     if not math.isfinite(value) or not 0 < value <= _LARGEST_PEAK_MIB:
@@ -129,6 +130,7 @@ def _count(value: object) -> int | None:
 
 def merge(old: Observation, new: Observation) -> Observation:
     """Return what two lines about one pod say together: the higher peak; sharing and an OOM once seen stay seen."""
+    # A tie goes to the older line, so that merging the same line again changes nothing.
     higher, lower = (new, old) if new.peak_mib > old.peak_mib else (old, new)
     oom = None if old.oom is None and new.oom is None else bool(old.oom or new.oom)
     return replace(

@@ -111,6 +111,7 @@ def append(path: Path, observations: Iterable[Observation]) -> Appended:
     """
     if path.suffix == ".gz":
         raise StoreError(f"cannot append to {path}: archives are read only")
+    # Behind a symlink the lock must lie beside the file itself, where every writer looks for it.
     path = Path(os.path.realpath(path))
     with _failing_as(f"cannot write {path}"), _locked(path):
         lines, problems = _read_lines(path)
@@ -163,6 +164,7 @@ def _write_batch(path: Path, batch: bytes) -> None:
             raise
     finally:
         os.close(descriptor)
+    # A new name survives a power cut only once its folder is on disk too.
     if fresh:
         _sync_folder(path.parent)
 
@@ -218,6 +220,7 @@ def _foreign_lines(path: Path, problems: list[LineProblem]) -> list[bytes]:
 
 
 def _replace(path: Path, content: bytes) -> None:
+    # In the same folder, since a rename across file systems is a copy.
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         os.fchmod(descriptor, path.stat().st_mode & 0o777)
@@ -244,6 +247,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 def _take(lock: int, path: Path) -> None:
     deadline = time.monotonic() + _LOCK_WAIT_SECONDS
+    # Not a blocking lock: a run that hangs must end in an error, not in a queue of CronJobs.
     while True:
         try:
             return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -177,6 +177,7 @@ def _observe(asked: Asked, summary: Summary) -> None:
                 "run again when every store answers, or give --allow-partial",
                 Exit.CLUSTER,
             )
+        # Not even an empty store appears when there is nothing to say.
         appended = stores.append(asked.store, findings.rows) if findings.rows else stores.Appended()
     for problem in appended.problems:
         log.warning("%s, line %d: %s; passed over", asked.store, problem.line, problem.reason)

@@ -24,8 +24,10 @@ NUMBERS: dict[str, tuple[str, ...]] = {
         "local_batch_size",
         "batch_size_per_gpu",
     ),
+    # DeepSpeed and Megatron mean all GPUs together by these.
     "global_batch_size": ("global_batch_size", "gbs", "train_batch_size", "total_batch_size"),
     "gradient_accumulation_steps": ("gradient_accumulation_steps", "accumulation_steps", "grad_accum", "accum_steps"),
+    # For an engine that serves, the longest request it admits.
     "sequence_length": (
         "sequence_length",
         "seq_length",
@@ -49,6 +51,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "intermediate_size": ("intermediate_size", "ffn_hidden_size", "n_inner"),
     "vocab_size": ("vocab_size", "padded_vocab_size"),
     "experts": ("num_experts", "num_local_experts", "n_routed_experts"),
+    # torchrun multiplies the next two; accelerate and launchers state the product.
     "world_size": ("world_size", "num_processes"),
     "nodes": ("nnodes", "num_nodes", "num_machines"),
     "processes_per_node": ("nproc_per_node", "num_gpus_per_node", "gpus_per_node", "slots_per_worker"),

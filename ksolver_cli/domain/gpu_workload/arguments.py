@@ -37,6 +37,7 @@ def flags(words: list[str]) -> Iterator[tuple[str, str]]:
 
     Understands `--flag value`, `--flag=value`, `-tp 4` and the `key=value` overrides of configuration frameworks.
     """
+    # The sentinel gives the last word a follower that is no value.
     for word, following in pairwise([*words, "--"]):
         name, equals, value = word.partition("=")
         if equals:
@@ -46,6 +47,7 @@ def flags(words: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _is_value(word: str) -> bool:
+    # `--seed -1` is a flag with a value, `--fp16 -x` are two flags.
     return not word.startswith("-") or _number_like(word)
 
 

@@ -30,6 +30,7 @@ def gpu_resources(container: RawObject) -> dict[str, str]:
     For extended resources the API server makes requests equal to limits, so either may be the only one given.
     """
     found: dict[str, str] = {}
+    # Either may be the only one: the API server copies the limits of extended resources to the requests.
     for field in ("limits", "requests"):
         for name, quantity in mapping(at(container, "resources", field)).items():
             if is_gpu_resource(name):

@@ -65,6 +65,7 @@ def fingerprint(pod: RawObject) -> Fingerprint | None:
     image = text(container.get("image")) if container is not None else None
     if container is None or image is None:
         return None
+    # A whole pod is always hashed anew: an annotation copied from elsewhere must not speak for it.
     if not any(key in container for key in ("command", "args", "env")):
         kept = _kept(pod)
         if kept is not None:

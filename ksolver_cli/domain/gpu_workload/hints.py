@@ -12,6 +12,7 @@ from ksolver_cli.domain.gpu_workload.fingerprint import environment
 from ksolver_cli.domain.gpu_workload.raw import RawObject, text, texts
 
 _FALSE = frozenset({"false", "0", "no", "none", "off", "null"})
+# Not after a letter, digit or dot (`v0.1b`), and not before a letter (`4bit`).
 _SIZE_IN_NAME = re.compile(r"(?<![\w.])(?:(\d{1,3})x)?(\d{1,4}(?:\.\d{1,3})?)(b|m)(?![a-z])", re.IGNORECASE)
 _ENGINES = {
     "vllm": ("vllm",),
@@ -62,6 +63,7 @@ def billions_in_name(name: str) -> float | None:
     `8x7B` is an upper estimate: experts share attention and embeddings.
     """
     found = _SIZE_IN_NAME.findall(name.rpartition("/")[2].replace("_", "-"))
+    # The largest number wins: `70B-draft-1B` is the 70.
     sizes = [(float(times or 1) * float(size)) * (1.0 if unit.lower() == "b" else 0.001) for times, size, unit in found]
     return max(sizes) if sizes else None
 
@@ -111,6 +113,7 @@ def sniff_line(line: str) -> Hints:
 
 
 def _positional_model(words: list[str]) -> Hints:
+    # The model of `vllm serve MODEL` has no flag.
     if "vllm" in [word.rpartition("/")[2] for word in words] and "serve" in words[:-1]:
         model = words[words.index("serve") + 1]
         return Hints(words={} if model.startswith("-") else {"model": model})

@@ -69,6 +69,7 @@ class Devices:
             return
         use = device.uses.setdefault(Use(owner).pod, Use(owner))
         use.peak_mib = _higher(use.peak_mib, peak)
+        # One sample is the value of an instant query, whose time is the query's and not the measurement's.
         if len(entry.samples) > 1:
             use.presence.add(time for time, _ in entry.samples)
             use.samples = max(use.samples, len(entry.samples))
@@ -84,6 +85,7 @@ class Devices:
         for entry in series:
             owner, count = self._scrapes.tag(entry.labels).owner, entry.last
             use = self._device(entry.labels).uses.get(Use(owner).pod) if owner is not None else None
+            # Of duplicates the larger count: adding would count a replica's samples twice.
             if use is not None and count is not None and 0 < count < 1e12:
                 use.samples = max(use.samples, int(count))
 

@@ -100,6 +100,7 @@ def read_devices(ask: Asks, window: Window, matchers: Sequence[str] = ()) -> Rea
 
 def _look_closer(asker: _Asker, names: Sequence[str], devices: Devices) -> None:
     contested = [device for device in devices.contested() if device.tag.uuid is not None]
+    # Few devices at a time: a day of samples each would fill a server's or our memory.
     for first in range(0, len(contested), _DEVICES_A_QUERY):
         uuids = [device.tag.uuid or "" for device in contested[first : first + _DEVICES_A_QUERY]]
         for name in names:
@@ -114,6 +115,7 @@ def _capacities(asker: _Asker, names: Sequence[str]) -> Iterator[tuple[Labels, f
         used, free, reserved, total = (_by_labels(asker.may("last_over_time", family)) for family in families)
         for labels, one in used.items():
             whole = total.get(labels)
+            # Where the driver reports what it reserves, `used` leaves that out.
             if whole is None and labels in free:
                 whole = one + free[labels] + reserved.get(labels, 0.0)
             if whole:

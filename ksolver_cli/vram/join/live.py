@@ -59,6 +59,7 @@ def _read(lists: Lists, plural: str, namespaces: tuple[str, ...]) -> list[RawObj
 def _objects(lists: Lists, kind: Kind, place: str | None) -> Iterator[RawObject]:
     kept: list[RawObject] = []
     for page in lists.pages(Served(kind, _VERSION), place):
+        # The list may begin anew when its continue token expires.
         if page.first:
             kept.clear()
         kept.extend(prune(kind.plural, {"kind": kind.kind, **item}) for item in page.items)

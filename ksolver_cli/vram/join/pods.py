@@ -101,6 +101,7 @@ def _gone(use: PodUse, source: PodSpecSource, memory: Remembered | None, *, rena
     if template is None:
         why = "is gone too" if frozen(kind) else "may have changed since"
         return Unmatched(use.owner.name, f"is gone, and its owner {kind} {name} {why}")
+    # A ReplicaSet of that name may have been deleted and made anew with another image.
     image = text(at(gpu_container(template), "image"))
     if memory.images and image not in memory.images:
         return Unmatched(use.owner.name, f"is gone, and its owner {kind} {name} now runs another image")
@@ -132,6 +133,7 @@ def top_owner(pod: RawObject, source: PodSpecSource) -> str:
     kind, name = controller
     above = source.owner(kind, namespace, name)
     if above is not None:
+        # Two steps up at most: CronJob → Job → pod, Deployment → ReplicaSet → pod, and an operator's object above.
         higher = source.owner(*above)
         kind, _, name = higher or above
         return f"{kind}/{name}"

@@ -24,8 +24,10 @@ SERVERS = frozenset({"vllm", "sglang", "tgi", "triton"})
 _SERVING_KINDS = frozenset(
     {"Deployment", "StatefulSet", "ReplicaSet", "InferenceService", "RayService", "LeaderWorkerSet"}
 )
+# Assumed, and listed as missing, where nothing tells.
 _DEFAULT_SEQUENCE = 2_048
 _DEFAULT_RANK = 16
+# vLLM's default of --max-num-seqs.
 _VLLM_SEQUENCES = 256
 
 
@@ -81,6 +83,7 @@ class _Asked:
         mode, engine = self.hints.words.get("mode"), self.hints.words.get("engine")
         if mode in {"training", "inference"}:
             return mode == "inference"
+        # What runs says more than the kind it runs in: trainers live in Deployments too.
         if engine in SERVERS or engine in TRAINERS:
             return engine in SERVERS
         if {"gpu_memory_utilization", "max_num_seqs"} & set(self.hints.numbers):
@@ -111,6 +114,7 @@ class _Asked:
 
     def serving(self) -> Estimate:
         quantised = quantised_bytes(self.hints.words.get("quantization"))
+        # Checkpoints are published in 16 bits, and engines serve them as they are.
         half = precision_named("bf16")
         precision = self._precision(half or FP32)
         cache = 1.0 if "fp8" in self.hints.words.get("kv_cache_dtype", "") else precision.weight_bytes

@@ -65,6 +65,7 @@ def kv_bytes_per_token(network: Architecture, element_bytes: float, spread: Para
 def _workspace(network: Architecture, serving: Serving) -> float:
     """Peak of one layer over a batch of tokens in prefill: the widest feed-forward tensor twice, and the logits."""
     hidden = network.hidden or 0
+    # Chunked prefill bounds how many tokens are in a layer at once.
     tokens = min(serving.sequence, 8_192)
     wide = network.intermediate or 4 * hidden
     logits = 4.0 * min(serving.sequences, 256) * (network.vocab or 0)

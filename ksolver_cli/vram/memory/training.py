@@ -69,6 +69,7 @@ def training_memory(network: Architecture, training: Training) -> Components:
 def _held_parameters(network: Architecture, spread: Parallelism) -> float:
     """Parameters of the fullest pipeline stage on one tensor-parallel rank (Shoeybi et al., *Megatron-LM*, 2019)."""
     body = network.parameters - network.embedding
+    # Layers are spread over the stages, the embedding is not.
     stage = body / spread.pipeline + network.embedding
     return min(stage, network.parameters) / spread.tensor
 

@@ -67,6 +67,7 @@ def residual_of(ratios: Sequence[float]) -> Residual:
     """Return the residual of one log ratio a fingerprint: their median, drawn to 1 while there are few."""
     if not ratios:
         return Residual()
+    # In logarithms twice too much and twice too little weigh the same.
     factor = math.exp(median(ratios) * len(ratios) / (len(ratios) + _PRIOR))
     return Residual(min(max(factor, _LIMITS[0]), _LIMITS[1]), len(ratios))
 

@@ -114,6 +114,7 @@ class Predictor:
         for name, unit_mib in ((BYTES_ANNOTATION, 1 / MIB), (GIB_ANNOTATION, GIB_IN_MIB)):
             if name not in annotations:
                 continue
+            # A longer text is no amount of memory, and might be megabytes long.
             number = parse_number(annotations[name]) if len(annotations[name]) < 40 else None
             if number is not None:
                 return _Answer(number * unit_mib, f"annotation {name}")
@@ -131,6 +132,7 @@ class Predictor:
         words = f"95th percentile of {len(peaks)} observations ({min(peaks):.0f} to {max(peaks):.0f} MiB)"
         if any(row.oom for row in rows):
             words += "; some ran out of memory, so that the need is at least this"
+        # Told by the pod itself or by how it was measured; either is enough.
         elastic = preallocates(self._found(asked)) or any(preallocates(from_numbers(row.hints)) for row in rows)
         if elastic:
             words += "; the engine takes a fraction of whatever card it gets, so that this is no need"
