@@ -1,6 +1,7 @@
 """Why a pod fits nowhere: the scheduler's first objection on each node, counted."""
 
 from collections import Counter
+from dataclasses import replace
 
 from ksolver_cli.constraints.registry import prepare
 from ksolver_cli.constraints.state import State, as_new
@@ -8,6 +9,7 @@ from ksolver_cli.domain.classes import Classes
 from ksolver_cli.domain.cluster import Cluster
 from ksolver_cli.domain.pod import Pod
 from ksolver_cli.domain.report.nodes import ReasonCount
+from ksolver_cli.domain.verdict import Verdict
 
 
 class Reasons:
@@ -32,8 +34,14 @@ class Reasons:
         if placed is not None:
             self._state.remove(pod)
         judge = prepare(as_new(pod) if pod.is_bound else pod, self._state)
-        firsts = Counter(judge.first(name) for name in self._state.nodes if name != placed)
+        firsts = Counter(_of_any_node(judge.first(name)) for name in self._state.nodes if name != placed)
         if placed is not None:
             self._state.add(pod, placed)
         counts = [ReasonCount(verdict, nodes) for verdict, nodes in firsts.items() if verdict is not None]
         return tuple(sorted(counts, key=lambda c: (-c.nodes, c.verdict.family, str(c.verdict))))
+
+
+def _of_any_node(verdict: Verdict | None) -> Verdict | None:
+    """The verdict without the node it is about, so that equal objections of many nodes are one."""
+    about_node = verdict is not None and verdict.source is not None and verdict.source.kind == "Node"
+    return replace(verdict, source=None) if verdict is not None and about_node else verdict

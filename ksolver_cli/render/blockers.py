@@ -1,11 +1,13 @@
 """What keeps a node from being drained, in words."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from ksolver_cli.constraints.eviction import BlockerKind
 from ksolver_cli.domain.report.nodes import NodeBlocker, ReasonCount
+from ksolver_cli.domain.verdict import Reason, Unknown, Verdict
 from ksolver_cli.explain.drainability import NO_ROOM, PODS_UNKNOWN
-from ksolver_cli.render.phrases import sentence
+from ksolver_cli.render.phrases import reasons, sentence
 from ksolver_cli.render.safe import plain
 
 WORDS: dict[str, str] = {
@@ -31,9 +33,21 @@ WORDS: dict[str, str] = {
 """Every kind of blocker; a test holds the list to `BlockerKind`."""
 
 
-def counted(reasons: Sequence[ReasonCount]) -> str:
+def counted(counts: Sequence[ReasonCount]) -> str:
     """The scheduler's words with the number of nodes, as `0/5 nodes are available` lists them."""
-    return "; ".join(f"{reason.nodes} × {plain(sentence(reason.verdict))}" for reason in reasons)
+    nodes: Counter[str] = Counter()
+    for reason in counts:
+        nodes.update(dict.fromkeys(_words(reason.verdict), reason.nodes))
+    return "; ".join(f"{count} × {plain(words)}" for words, count in nodes.most_common())
+
+
+def _words(verdict: Verdict) -> tuple[str, ...]:
+    if isinstance(verdict, Unknown):
+        return (sentence(verdict),)
+    if verdict.reason is Reason.UNTOLERATED_TAINT:
+        # The scheduler's message no longer says which taint; here that is what a reader needs.
+        return tuple(f"{words} ({', '.join(verdict.params)})" for words in reasons(verdict))
+    return reasons(verdict)
 
 
 def blocker_words(blocker: NodeBlocker) -> str:
