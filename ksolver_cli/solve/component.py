@@ -6,6 +6,8 @@ import numpy as np
 
 from ksolver_cli.solve.bound.highs import Ended, MipBudget
 from ksolver_cli.solve.bound.lower import Bounded, class_mip, lower_bound
+from ksolver_cli.solve.exact.assign import assign
+from ksolver_cli.solve.exact.model import is_bound, solve_exactly
 from ksolver_cli.solve.place.check import faults
 from ksolver_cli.solve.place.improve import go_home, improve
 from ksolver_cli.solve.place.realise import Incumbent, baseline, incumbent_of, realise
@@ -14,13 +16,18 @@ from ksolver_cli.solve.place.targets import Guide, dive
 from ksolver_cli.solve.problem import IntArray, Problem
 from ksolver_cli.solve.solution import Progress, Run
 
-LADDER = (0.02, 0.01, 0.005, 0.002, 0.0)
-"""Shares taken off every capacity, safest first: the slack is what construction and repair live on."""
-MIP_NODES = 250
-"""Components up to this many nodes, or few classes, get a class MIP."""
-MIP_CLASSES = 40
-MIP_SECONDS = 5.0
-MIP_WORK = 2000
+SAFE = 0.02
+"""Share taken off every capacity for the first plan: the slack is what construction and repair live on."""
+LADDER = (0.01, 0.005, 0.002, 0.0)
+SMALL = 120
+"""Components up to this many nodes get a long class MIP, up to `MIDDLE` a short one."""
+MIDDLE = 250
+MIP_LONG = MipBudget(nodes=3000, seconds=15.0)
+MIP_SHORT = MipBudget(nodes=60, seconds=6.0)
+EXACT_NODES = 60
+EXACT_CELLS = 20_000
+"""Groups × nodes up to which CP-SAT is asked."""
+ATTEMPTS = 300
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,43 +74,45 @@ class _Search:
             return
         self.certificate = self.bound = bounded.bound
         self._tell("bound")
-        if self._done():
-            return
-        counts = self._mip(bounded)
-        guide = Guide(bounded, self.run)
-        self._descend(guide, counts)
         if not self._done():
-            self._offer(improve(self.problem, self.best, self.bound, self.run, self.run.work(400)), "local search")
-        self._offer(go_home(self.problem, self.best), self.method)
+            guide = Guide(bounded, self.run)
+            self._dive(guide, SAFE)
+            self._class_plan(bounded, guide)
+            for shrink in LADDER:
+                self._dive(guide, shrink)
+        self._exact()
+        if not self._done():
+            found = improve(self.problem, self.best, self.bound, self.run, self.run.work(ATTEMPTS))
+            self._offer(found, "local search")
+        self._offer(go_home(self.problem, self.best), "homing")
 
     def _done(self) -> bool:
         return self.best.cost <= self.bound or self.run.stopped()
 
-    def _mip(self, bounded: Bounded) -> IntArray | None:
-        """Lift the bound by branch and bound over node counts; the counts it found, if any."""
-        problem = self.problem
-        if problem.num_nodes > MIP_NODES and problem.num_classes > MIP_CLASSES:
-            return None
-        seconds = min(MIP_SECONDS * max(1.0, self.run.limits.effort), self.run.left())
-        x = class_mip(bounded, self.run, MipBudget(self.run.work(MIP_WORK), seconds))
-        self.bound = bounded.bound
-        self._tell("class plan")
-        return None if x is None else np.round(x[: problem.num_classes]).astype(np.int64)
+    def _dive(self, guide: Guide, shrink: float) -> None:
+        if self._done():
+            return
+        guide.set_shrink(shrink)
+        counts = dive(guide)
+        if counts is not None:
+            self._realise(guide, counts, f"dive at {shrink:g}")
 
-    def _descend(self, guide: Guide, counts: IntArray | None) -> None:
-        """Realise the class plan if there is one; dives from safe to tight as far as they promise to be cheaper."""
-        for shrink in LADDER:
-            if self._done():
-                return
-            guide.set_shrink(shrink)
-            dived = dive(guide)
-            if dived is not None:
-                self._realise(guide, dived, f"dive at {shrink:g}")
+    def _class_plan(self, bounded: Bounded, guide: Guide) -> None:
+        """Lift the bound by branch and bound over node counts, and realise the counts it found."""
+        size = self.problem.num_nodes
+        if size > MIDDLE or self._done():
+            return
+        budget = MIP_LONG if size <= SMALL else MIP_SHORT
+        x = class_mip(bounded, self.run, budget)
+        self.bound = max(self.bound, bounded.bound)
+        self._tell("class MIP")
+        if x is None:
+            return
+        counts = np.round(x[: self.problem.num_classes]).astype(np.int64)
         for shrink in (0.01, 0.003, 0.0):
-            if counts is None or self._done():
-                return
-            guide.set_shrink(shrink)
-            self._realise(guide, counts, "class plan")
+            if not self._done():
+                guide.set_shrink(shrink)
+                self._realise(guide, counts, "class MIP")
 
     def _realise(self, guide: Guide, counts: IntArray, method: str) -> None:
         cost = int((counts * self.problem.class_price).sum())
@@ -112,6 +121,18 @@ class _Search:
         state = realise(guide, counts, self.rng, Effort(self.run.work(3000), 120))
         if state.is_complete():
             self._offer(incumbent_of(state), method)
+
+    def _exact(self) -> None:
+        problem = self.problem
+        cells = problem.num_nodes * problem.num_groups
+        if self._done() or problem.num_nodes > EXACT_NODES or cells > EXACT_CELLS:
+            return
+        result = solve_exactly(problem, self.bound, self.best.cost, self.best.node, self.run)
+        if result.count is not None and result.kept is not None:
+            self._offer(assign(problem, result.count, result.kept), "exact")
+        if is_bound(problem):
+            self.bound = max(self.bound, min(result.bound, self.best.cost))
+            self._tell("exact")
 
     def _offer(self, found: Incumbent, method: str) -> None:
         if found.rank >= self.best.rank or faults(self.problem, found.kept, found.node):

@@ -32,6 +32,8 @@ class DrainSettings:
 
     epsilon: float = 0.01
     move_price_micros: int = 2000
+    polish: bool = True
+    """Whether a second MIP may undo what the linear programme decided: some seconds for the last percent."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,8 @@ class _DrainModel:
         first = self._integral((cost, lower, upper), (rows, spare), point.x, run)
         if first.x is None:
             return None
+        if not settings.polish:
+            return self._drain_set(first.x[: problem.num_nodes] > 0.5, settings, first.exact)
         box = _decided((cost, lower, upper), rows, point, first.objective, problem.num_nodes)
         last = self._integral((cost, *box), (first.rows, first.spare), first.x, run, start=True)
         best = last if last.x is not None and last.objective <= first.objective else first

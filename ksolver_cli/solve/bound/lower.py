@@ -28,6 +28,8 @@ class Bounded:
     point: LpResult
     certificate: int
     bound: int
+    floor_rows: Rows
+    """The valid rows at the end of `lower_bound`; a guide adds rows to `rows` that are not."""
 
     def separate(self, x: FloatArray) -> bool:
         """Add the spare rows that the point breaks; whether there were any."""
@@ -47,7 +49,8 @@ def lower_bound(problem: Problem, run: Run) -> Bounded:
     lower, upper = relaxation.lower, relaxation.upper.copy()
     upper[relaxation.first_gone :] = 0.0
     lp = Lp(relaxation.cost, lower, upper, relaxation.rows, run.limits.seed)
-    bounded = Bounded(relaxation, relaxation.rows, candidate_rows(relaxation), lp, _nothing(relaxation), 0, 0)
+    rows, spare = relaxation.rows, candidate_rows(relaxation)
+    bounded = Bounded(relaxation, rows, spare, lp, _nothing(relaxation), 0, 0, rows)
     _solve(bounded, run)
     if bounded.point.ended is not Ended.OPTIMAL:
         return bounded
@@ -56,6 +59,7 @@ def lower_bound(problem: Problem, run: Run) -> Bounded:
     root = min([root, floor, *(_branch(bounded, index, root, run) for index in loose)])
     bounded.certificate = lift(root, problem.price[problem.price > 0])
     bounded.bound = bounded.certificate
+    bounded.floor_rows = bounded.rows
     return bounded
 
 
@@ -138,7 +142,7 @@ def class_mip(bounded: Bounded, run: Run, budget: MipBudget) -> FloatArray | Non
     relaxation = bounded.relaxation
     columns = np.arange(relaxation.num_columns)
     integral = (columns < relaxation.num_classes) | (columns >= relaxation.first_gone)
-    lp = Lp(relaxation.cost, relaxation.lower, relaxation.upper, bounded.rows, run.limits.seed)
+    lp = Lp(relaxation.cost, relaxation.lower, relaxation.upper, bounded.floor_rows, run.limits.seed)
     result = lp.solve_integer(integral, budget)
     prices = relaxation.problem.price[relaxation.problem.price > 0]
     if np.isfinite(result.bound):
