@@ -20,11 +20,13 @@ class Owners:
 
     def workload(self, namespace: str, pod: str) -> Ref | None:
         """Return the top controller of a pod (a Deployment, not its ReplicaSet), the pod itself for one without a
-        controller, and None for a pod that nobody knows.
+        controller or a node's own, and None for a pod that nobody knows.
         """
         owner = self.pods.get((namespace, pod))
         if owner is None:
             return None
+        if owner[0] == "Node":
+            return "Pod", pod
         for _ in range(4):
             above = self.controllers.get((namespace, *owner))
             if above is None:

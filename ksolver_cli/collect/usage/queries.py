@@ -56,8 +56,12 @@ def matchers(
 
 
 def cpu(selector: str, step: int) -> str:
-    """Cores used by each container, averaged over each step."""
-    return f"max by (namespace,pod,container) (rate({CPU}{selector}[{max(step, 120)}s]))"
+    """Cores used by each container, averaged over each step.
+
+    Three minutes at least, for a rate needs two samples and some are scraped only once a minute; for steps below a
+    minute, which are asked for only where scrapes are frequent, three of them.
+    """
+    return f"max by (namespace,pod,container) (rate({CPU}{selector}[{max(step, min(180, 3 * step))}s]))"
 
 
 def memory(selector: str, step: int) -> str:
