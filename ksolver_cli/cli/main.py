@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ksolver_cli import __version__
-from ksolver_cli.cli import analyze, catalog, conform, rbac, snapshot, vram_observe, vram_predict, why
+from ksolver_cli.cli import analyze, catalog, conform, doctor, rbac, snapshot, vram_observe, vram_predict, why
 from ksolver_cli.cli.common.config import load_defaults
 from ksolver_cli.cli.common.exits import CommandError, tell
 from ksolver_cli.cli.common.guard import DEBUG_VARIABLE, guarded
@@ -45,6 +45,7 @@ def root(
 app.command("analyze")(guarded(analyze.analyze))
 app.command("snapshot")(guarded(snapshot.snapshot))
 app.command("rbac")(guarded(rbac.rbac))
+app.command("doctor")(guarded(doctor.doctor))
 app.command("why")(guarded(why.why))
 app.command("conform")(guarded(conform.conform))
 app.command("vram-observe")(guarded(vram_observe.vram_observe))

@@ -39,7 +39,7 @@ def add_usage(reading: Reading, client: ApiClient, request: UsageRequest, progre
     to be found and there is none.
     """
     owners = _owners(reading)
-    prometheus = _prometheus(client, request)
+    prometheus = prometheus_of(client, request)
     if prometheus is not None:
         with prometheus:
             if _from_prometheus(reading, prometheus, owners, request, progress):
@@ -49,7 +49,8 @@ def add_usage(reading: Reading, client: ApiClient, request: UsageRequest, progre
         reading.extras["usage"] = point_in_time(reading.spool.objects("podmetrics"), owners, at)
 
 
-def _prometheus(client: ApiClient, request: UsageRequest) -> PrometheusClient | None:
+def prometheus_of(client: ApiClient, request: UsageRequest) -> PrometheusClient | None:
+    """Return a client of the Prometheus that was named or is to be found; None for neither. Raises CollectError."""
     if request.settings is not None:
         return PrometheusClient(request.settings)
     if not request.discover:
