@@ -72,13 +72,17 @@ class Writer:
 @pytest.mark.slow
 def test_two_writers_under_kill_minus_nine_lose_and_duplicate_nothing(tmp_path: Path) -> None:
     path, acknowledged = tmp_path / "vram.jsonl", tmp_path / "acknowledged"
+    acknowledged.touch()
     writers = [Writer(path, acknowledged) for _ in range(2)]
     dice = random.Random(7)
     try:
         for turn in range(KILLS // 2):
+            start = acknowledged.stat().st_size
             children = [writer.start(turn) for writer in writers]
             for child in children:
-                time.sleep(dice.random() * 0.012)
+                # Counted in work and not in time, so that a busy machine tortures as well as an idle one.
+                wait_until_larger(acknowledged, start + dice.choice([0, 1, 60]))
+                time.sleep(dice.random() * 0.004)
                 os.kill(child, signal.SIGKILL)
     finally:
         for writer in writers:
@@ -87,13 +91,20 @@ def test_two_writers_under_kill_minus_nine_lose_and_duplicate_nothing(tmp_path: 
     for line in acknowledged.read_text().splitlines():
         uid, peak = line.split()
         promised[uid] = max(promised.get(uid, 0), int(peak))
-    assert len(promised) == PODS, "the writers hardly wrote: the test shows nothing"
+    assert len(promised) > PODS // 2, "the writers hardly wrote: the test shows nothing"
     found = {entry.pod_uid: entry.peak_mib for entry in store.read(path).observations}
     lost = {uid for uid, peak in promised.items() if found.get(uid, 0) < peak}
     assert not lost
     assert not _written_twice(path)
     rows = store.read(path).observations
     assert store.append(path, rows).written == 0
+
+
+def wait_until_larger(path: Path, size: int, seconds: float = 2.0) -> None:
+    """Wait for a file to grow, but not for ever: the writers may be waiting for each other."""
+    deadline = time.monotonic() + seconds
+    while path.stat().st_size < size and time.monotonic() < deadline:
+        time.sleep(0.0005)
 
 
 def _written_twice(path: Path) -> list[tuple[str, int]]:
