@@ -1,7 +1,7 @@
 """A CP-SAT model of one small component: pods of a group on a node as integers, nodes kept as booleans.
 
-Rules bind every pod here, not only arrivals, and spread domains are today's: stricter than the scheduler, so what it
-finds is a plan, and what it proves is a bound only where no rule needs more than capacity, caps and exclusion.
+Rules bind every pod here, not only arrivals: stricter than the scheduler, so what it finds is a plan, and what it
+proves is a bound only where no rule needs more than capacity, caps and exclusion.
 """
 
 from collections.abc import Iterable
@@ -202,24 +202,34 @@ class _Exact:
         self.model.add(total <= fixed)
 
     def _spread(self, rule: Spread) -> None:
+        """Domains count while they keep an eligible node; with fewer than `min_domains` the least count is 0."""
         problem = self.problem
         row, eligible = problem.domains_of(rule.key), eligible_nodes(problem, rule)
         domains: dict[int, list[int]] = {}
         for n in np.flatnonzero(eligible).tolist():
             domains.setdefault(int(row[n]), []).append(n)
-        few = rule.min_domains is not None and len(domains) < rule.min_domains
-        least = self.model.new_int_var(0, 0 if few else problem.num_pods, "")
-        for nodes in domains.values():
+        least = self.model.new_int_var(0, problem.num_pods, "")
+        alive = {d: self._alive(nodes) for d, nodes in domains.items()}
+        if rule.min_domains is not None:
+            enough = self.model.new_bool_var("")
+            self.model.add(sum(alive.values()) >= rule.min_domains).only_enforce_if(enough)
+            self.model.add(least == 0).only_enforce_if(~enough)
+        for d, nodes in domains.items():
             total, _ = self._sum(rule.counted, nodes)
-            if not few:
-                self.model.add(total >= least)
-            movers, fixed = self._sum(rule.movers, nodes)
-            del movers
+            self.model.add(total >= least).only_enforce_if(alive[d])
+            _, fixed = self._sum(rule.movers, nodes)
             if not fixed:
                 self.model.add(total <= least + rule.max_skew)
         off = [n for n, d in enumerate(row.tolist()) if d < 0]
         total, fixed = self._sum(rule.movers, off)
         self.model.add(total <= fixed)
+
+    def _alive(self, nodes: list[int]) -> cp_model.IntVar:
+        if len(nodes) == 1:
+            return self.keep[nodes[0]]
+        alive = self.model.new_bool_var("")
+        self.model.add_max_equality(alive, [self.keep[n] for n in nodes])
+        return alive
 
     def solve(self, hint: IntArray, run: Run) -> ExactResult:
         """Run within a deterministic limit; the clock and the interrupt only guard."""

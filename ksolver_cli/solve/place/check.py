@@ -29,7 +29,7 @@ def faults(problem: Problem, kept: BoolArray, node_of: IntArray) -> list[str]:
     if over[node[arrivals]].any() or (load[kept] > np.maximum(problem.capacity, problem.load_now)[kept]).any():
         found.append("a node is overloaded")
     for index, rule in enumerate(problem.rules):
-        if not _holds(problem, rule, np.where(live, node, -1), moved):
+        if not _holds(problem, rule, np.where(live, node, -1), moved, kept):
             found.append(f"rule {index} is broken: {rule}")
     return found
 
@@ -46,7 +46,7 @@ def _count(
     return np.bincount(where[where >= 0], minlength=int(domain.max(initial=-1)) + 1)
 
 
-def _holds(problem: Problem, rule: Rule, node: IntArray, moved: BoolArray) -> bool:
+def _holds(problem: Problem, rule: Rule, node: IntArray, moved: BoolArray, kept: BoolArray) -> bool:
     match rule:
         case CapPerDomain():
             total = _count(problem, rule, rule.members, node)
@@ -58,7 +58,7 @@ def _holds(problem: Problem, rule: Rule, node: IntArray, moved: BoolArray) -> bo
         case Require():
             return _accompanied(problem, rule, node, moved)
         case Spread():
-            return _even(problem, rule, node, moved)
+            return _even(problem, rule, node, moved, kept)
         case Gang():
             together = _count(problem, rule, rule.members, node)
             return not _count(problem, rule, rule.members, node, moved).any() or int((together > 0).sum()) <= 1
@@ -85,8 +85,8 @@ def _accompanied(problem: Problem, rule: Require, node: IntArray, moved: BoolArr
     return not alone.any() or (rule.self_start and not firm.any() and int(alone.sum()) == 1)
 
 
-def _even(problem: Problem, rule: Spread, node: IntArray, moved: BoolArray) -> bool:
-    domain, eligible = problem.domains_of(rule.key), eligible_nodes(problem, rule)
+def _even(problem: Problem, rule: Spread, node: IntArray, moved: BoolArray, kept: BoolArray) -> bool:
+    domain, eligible = problem.domains_of(rule.key), eligible_nodes(problem, rule) & kept
     inside = np.where((node >= 0) & eligible[np.maximum(node, 0)], node, -1)
     total = _count(problem, rule, rule.counted, inside)
     arrived = _count(problem, rule, rule.movers, inside, moved)

@@ -86,17 +86,17 @@ def _attempt(state: State, leave: int, come: int, rng: np.random.Generator) -> b
     pods = sorted(state.pods_on[leave])
     for pod in pods:
         state.take(pod)
-    state.kept[leave] = False
+    state.keep(leave, False)
     if come >= 0:
-        state.kept[come] = True
+        state.keep(come, True)
     _return_home(state, come)
     if _place(state, pods) and repair(state, rng, SHORT):
         state.forget()
         return True
-    state.kept[leave] = True
+    state.keep(leave, True)
     state.rollback(mark)
     if come >= 0:
-        state.kept[come] = False
+        state.keep(come, False)
     return False
 
 

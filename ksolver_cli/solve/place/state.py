@@ -31,6 +31,7 @@ class State:
         self.bound_together: frozenset[int] = frozenset(
             g for rule in problem.rules if isinstance(rule, Gang) for g in rule.members
         )
+        self._tell_kept()
         for index, rule in enumerate(problem.rules):
             for g in rule_groups(rule):
                 self.trackers_of.setdefault(g, []).append(index)
@@ -48,6 +49,15 @@ class State:
             self.pods_on[self.home[p]].add(p)
             for index in self.trackers_of.get(int(problem.pod_group[p]), ()):
                 self.trackers[index].shift(int(problem.pod_group[p]), int(self.home[p]), 1, arrived=False)
+
+    def keep(self, node: int, kept: bool) -> None:
+        """Change whether a node is kept; its pods are the caller's to move."""
+        self.kept[node] = kept
+        self._tell_kept()
+
+    def _tell_kept(self) -> None:
+        for tracker in self.trackers:
+            tracker.keep(self.kept)
 
     def put(self, pod: int, node: int) -> None:
         """Place an `AWAY` pod."""

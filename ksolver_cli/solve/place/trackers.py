@@ -33,6 +33,10 @@ class Tracker(ABC):
         """Whether arrivals so far could all have been admitted, given where everything is now."""
         return True
 
+    def keep(self, kept: BoolArray) -> None:
+        """Told when the set of kept nodes changes."""
+        return
+
 
 class CapTracker(Tracker):
     """At most `limit` members in a domain."""
@@ -119,7 +123,10 @@ class RequireTracker(Tracker):
 
 
 class SpreadTracker(Tracker):
-    """Skew at most `max_skew` wherever a mover arrives; domains are today's, cordoned ones included."""
+    """Skew at most `max_skew` wherever a mover arrives; domains are those that keep an eligible node.
+
+    On the way there a drained node counts until it is removed, which is for waves and the referee to see to.
+    """
 
     def __init__(self, problem: Problem, rule: Spread) -> None:
         super().__init__(problem, rule)
@@ -127,10 +134,14 @@ class SpreadTracker(Tracker):
         self.eligible = eligible_nodes(problem, rule)
         self.present = np.unique(self.domain[self.eligible])
         self.count, self.arrived = self._zeros(), self._zeros()
-        self.few = rule.min_domains is not None and len(self.present) < rule.min_domains
+
+    def keep(self, kept: BoolArray) -> None:
+        """Only domains with an eligible kept node are left."""
+        self.present = np.unique(self.domain[self.eligible & kept])
 
     def _least(self) -> int:
-        return 0 if self.few or not len(self.present) else int(self.count[self.present].min())
+        few = self.rule.min_domains is not None and len(self.present) < self.rule.min_domains
+        return 0 if few or not len(self.present) else int(self.count[self.present].min())
 
     def admits(self, group: int, nodes: IntArray) -> BoolArray:
         """Nodes without the key are rejected for movers."""
