@@ -10,6 +10,10 @@ from ksolver_cli.cli.common.exits import Exit
 
 
 @with_cluster_flags
+DEMO_EFFORT = 0.05
+"""The demo answers in seconds; a real analysis takes the time that a real saving is worth."""
+
+
 def analyze(
     snapshot: o.Snapshots = None,
     demo: o.Demo = False,
@@ -34,7 +38,7 @@ def analyze(
     seed: o.Seed = 0,
     workers: o.Workers = 2,
     time_limit: o.TimeLimit = 300,
-    effort: o.Effort = 1.0,
+    effort: o.Effort = None,
     fail_on: o.FailOn = None,
     *,
     cluster: ClusterFlags,
@@ -44,7 +48,7 @@ def analyze(
 
     source = "demo" if demo else sample
     showing = Showing("json" if json else output, out, all_nodes, strict_prices, tuple(fail_on or ()))
-    searching = Searching(move_budget, seed, workers, time_limit, effort)
+    searching = Searching(move_budget, seed, workers, time_limit, effort or (DEMO_EFFORT if demo else 1.0))
     asked = Asked(tuple(snapshot or ()), source, complete, kubernetes_version, prices, region, spot_factor, cluster)
     relax = (ignore_taints, relax_anti_affinity, relax_affinity)
     _end(run(asked, searching, showing, what_if((cpu_headroom, memory_headroom, overcommit), relax)))

@@ -39,7 +39,9 @@ RelaxAffinity = Annotated[
 Seed = Annotated[int, typer.Option(help="Seed of the search; same seed, same answer.")]
 Workers = Annotated[int, typer.Option(min=1, help="Solver threads.")]
 TimeLimit = Annotated[float, typer.Option(min=0, metavar="SECONDS", help="Stop the search after this long.")]
-Effort = Annotated[float, typer.Option(min=0.01, help="Scale the search's work limits.")]
+Effort = Annotated[
+    float | None, typer.Option(min=0.01, help="Scale the search's work limits; 1 unless it is the demo.")
+]
 FailOn = Annotated[
     list[str] | None, typer.Option(metavar="NAME[=N]", help="Exit 1 when the report reaches this; may be repeated.")
 ]
