@@ -9,11 +9,11 @@ from ksolver_cli.cli.common.cluster_flags import ClusterFlags, with_cluster_flag
 from ksolver_cli.cli.common.exits import Exit
 
 
-@with_cluster_flags
 DEMO_EFFORT = 0.05
 """The demo answers in seconds; a real analysis takes the time that a real saving is worth."""
 
 
+@with_cluster_flags
 def analyze(
     snapshot: o.Snapshots = None,
     demo: o.Demo = False,
