@@ -12,6 +12,8 @@ import yaml
 from ksolver_cli.snapshot.kinds import KINDS
 from ksolver_cli.snapshot.read import read_snapshot
 from tests.live.plane import Plane
+from tests.live.process import ServerError
+from tests.paths import ROOT
 
 
 def ksolver(*args: str | Path, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
@@ -178,3 +180,55 @@ def test_a_wrong_token_is_said_in_two_lines(busy: Plane, tmp_path: Path) -> None
     assert "credentials refused" in done.stderr
     assert "expired-canary" not in done.stderr
     assert len(done.stderr.splitlines()) == 2
+
+
+def test_the_manifests_pass_the_servers_own_validation(plane: Plane) -> None:
+    folder = ROOT / "deploy"
+    plane.kubectl("apply", "-f", str(folder / "base.yaml"))
+    plane.wait("the namespace can take pods", lambda: plane.can_take_pods("ksolver"))
+    for name in ("base.yaml", "rbac.yaml", "snapshot-job.yaml", "snapshot-cronjob.yaml"):
+        said = plane.kubectl(
+            *("apply", "--dry-run=server", "--validate=strict", "--warnings-as-errors", "-f", str(folder / name))
+        )
+        assert "server dry run" in said
+
+
+def test_the_account_of_the_manifests_can_take_a_snapshot_and_nothing_else(busy: Plane, tmp_path: Path) -> None:
+    for name in ("base.yaml", "rbac.yaml"):
+        busy.kubectl("apply", "-f", str(ROOT / "deploy" / name))
+    token = busy.kubectl("create", "token", "ksolver", "-n", "ksolver").strip()
+    (tmp_path / "token").write_text(token)
+    config = json.loads(busy.kubeconfig().read_text())
+    config["users"][0]["user"] = {"tokenFile": "token"}
+    (tmp_path / "kubeconfig").write_text(json.dumps(config))
+    done = ksolver("snapshot", "--out", tmp_path / "x.json", "--kubeconfig", tmp_path / "kubeconfig")
+    assert done.returncode == 0, done.stderr
+    assert read_snapshot([tmp_path / "x.json"]).gaps == ()
+    account = "--as=system:serviceaccount:ksolver:ksolver"
+    for verb, resource in (("get", "secrets"), ("list", "configmaps"), ("create", "pods"), ("delete", "nodes")):
+        with pytest.raises(ServerError):
+            busy.kubectl("auth", "can-i", verb, resource, account, "-A")
+
+
+def test_doctor_says_what_is_missing_and_how_to_get_it(busy: Plane) -> None:
+    good = ksolver("doctor", "--json", "--kubeconfig", busy.kubeconfig())
+    assert good.returncode == 0, good.stdout
+    states = {check["name"]: check["state"] for check in json.loads(good.stdout)["checks"]}
+    assert states["rights"] == states["version"] == states["reach"] == "ok"
+    busy.grant("limited", [{"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]}])
+    poor = ksolver("doctor", "--kubeconfig", busy.kubeconfig("limited"))
+    assert poor.returncode == 1
+    assert "nodes" in poor.stdout
+    assert "ksolver rbac | kubectl apply -f -" in poor.stdout
+    away = ksolver("doctor", "--kubeconfig", busy.kubeconfig(), "--prometheus-url", "http://127.0.0.1:9")
+    assert away.returncode == 1
+    assert "127.0.0.1:9" in away.stdout
+
+
+def test_doctor_of_an_unreachable_cluster_exits_3(busy: Plane, tmp_path: Path) -> None:
+    config = json.loads(busy.kubeconfig().read_text())
+    config["clusters"][0]["cluster"] = {"server": "https://127.0.0.1:9"}
+    (tmp_path / "kubeconfig").write_text(json.dumps(config))
+    done = ksolver("doctor", "--kubeconfig", tmp_path / "kubeconfig")
+    assert done.returncode == 3
+    assert "unreachable" in done.stdout
