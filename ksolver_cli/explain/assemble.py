@@ -1,24 +1,28 @@
 """Puts the report together from what the stages found."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from ksolver_cli.constraints.eviction import must_move
 from ksolver_cli.domain.classes import Classes
-from ksolver_cli.domain.cluster import Cluster
+from ksolver_cli.domain.cluster import Cluster, Gap
 from ksolver_cli.domain.money import Price, Unpriced
-from ksolver_cli.domain.plan import DrainPlan, Limits
+from ksolver_cli.domain.plan import DrainPlan, Judgement, Limits
 from ksolver_cli.domain.pod import Phase, Pod
 from ksolver_cli.domain.report.money_facts import Prices
-from ksolver_cli.domain.report.report import ClusterFacts, CurvePoint, OptionFact, Report, StuckPod
+from ksolver_cli.domain.report.plan_facts import CurvePoint, PlanFacts
+from ksolver_cli.domain.report.report import ClusterFacts, OptionFact, Report, StuckPod
 from ksolver_cli.explain.actions import actions
 from ksolver_cli.explain.drainability import Today, node_rows
-from ksolver_cli.explain.money import price_facts
+from ksolver_cli.explain.money import in_currency, price_facts
 from ksolver_cli.explain.potential import Potential
 from ksolver_cli.explain.reasons import Reasons
 from ksolver_cli.explain.waterfall import Found, Moves, three_numbers, waterfall
 from ksolver_cli.plan.prospects import Prospects
 from ksolver_cli.plan.search import SearchResult
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -41,8 +45,8 @@ def assemble(answers: Answers, version: str) -> Report:
     prospects = Prospects(cluster, answers.classes, answers.weights)
     waiting = {pod.key for pod in prospects.board.waiting}
     stuck = [pod for pod in cluster.pods if is_pending(pod) and pod.key not in waiting]
-    plan = _in_money(answers.found.plan, money)
-    prices = {name: p.micros_per_hour if isinstance(p, Price) else None for name, p in answers.prices.items()}
+    plan = answers.found.plan
+    prices = in_currency(answers.prices, money.currency)
     today = Today(cluster, answers.classes, prospects, prices, frozenset(plan.nodes))
     rows = node_rows(today)
     found = _found(answers, money)
@@ -54,15 +58,15 @@ def assemble(answers: Answers, version: str) -> Report:
         limited_by=answers.found.limited_by or (answers.potential and answers.potential.limited_by) or None,
         waterfall=waterfall(found) if found else None,
         numbers=three_numbers(found, _moves(answers)) if found else None,
-        plan=plan,
-        judgement=answers.found.judgement,
+        plan=_plan_facts(plan, money),
+        judgement=_in_money(answers.found.judgement, money),
         actions=actions(cluster, answers.classes, plan, money, rows),
         nodes=rows,
         stuck=_stuck(cluster, answers.classes, stuck),
-        gaps=cluster.gaps,
+        gaps=(*cluster.gaps, *_unmade(found, money)),
         caveats=cluster.caveats,
         options=answers.options,
-        curve=tuple(CurvePoint(point.moves, point.saving_micros) for point in answers.found.curve),
+        curve=_curve(answers.found, money),
     )
 
 
@@ -71,9 +75,29 @@ def is_pending(pod: Pod) -> bool:
     return pod.phase is Phase.PENDING and not pod.node_name and not pod.deleting
 
 
-def _in_money(plan: DrainPlan, money: Prices) -> DrainPlan:
+def _plan_facts(plan: DrainPlan, money: Prices) -> PlanFacts:
     """The plan; without any price its costs were counts of nodes, and are not shown as money."""
-    return plan if money.priced_nodes else replace(plan, cost_before_micros=0, cost_after_micros=0)
+    before, after = (plan.cost_before_micros, plan.cost_after_micros) if money.priced_nodes else (None, None)
+    return PlanFacts(plan.waves, before, after, plan.moves, plan.replays, plan.notes)
+
+
+def _in_money(judgement: Judgement, money: Prices) -> Judgement:
+    return judgement if money.priced_nodes else replace(judgement, cost_after_micros=None)
+
+
+def _curve(found: SearchResult, money: Prices) -> tuple[CurvePoint, ...]:
+    return tuple(
+        CurvePoint(point.moves, point.nodes, point.saving_micros if money.priced_nodes else None)
+        for point in found.curve
+    )
+
+
+def _unmade(found: Found | None, money: Prices) -> tuple[Gap, ...]:
+    """Why sections are missing."""
+    if found is not None:
+        return ()
+    why = "no node has a price" if not money.priced_nodes else "no node costs anything"
+    return (Gap("waterfall", why),)
 
 
 def _found(answers: Answers, money: Prices) -> Found | None:
@@ -92,21 +116,29 @@ def _moves(answers: Answers) -> Moves:
 def _facts(answers: Answers, stuck: int) -> ClusterFacts:
     cluster = answers.cluster
     major, minor = cluster.kubernetes_version
+    nodes = cluster.nodes if cluster.knows("nodes") else None
+    pods = cluster.pods if cluster.knows("pods") else None
+    pending = _count(pods, is_pending)
     return ClusterFacts(
         name=cluster.name,
         kubernetes_version=f"{major}.{minor}",
         collected_at=cluster.collected_at,
-        nodes=len(cluster.nodes),
-        nodes_unready=sum(1 for node in cluster.nodes if not node.ready),
-        nodes_cordoned=sum(1 for node in cluster.nodes if node.unschedulable),
-        nodes_virtual=sum(1 for node in cluster.nodes if node.is_virtual),
-        pods_bound=sum(1 for pod in cluster.pods if pod.is_bound),
-        pods_daemon=sum(1 for pod in cluster.pods if pod.is_bound and pod.is_daemon),
-        pods_pending_fit=sum(1 for pod in cluster.pods if is_pending(pod)) - stuck,
-        pods_pending_stuck=stuck,
+        nodes=_count(nodes, lambda node: True),
+        nodes_unready=_count(nodes, lambda node: not node.ready),
+        nodes_cordoned=_count(nodes, lambda node: node.unschedulable),
+        nodes_virtual=_count(nodes, lambda node: node.is_virtual),
+        pods_bound=_count(pods, lambda pod: pod.is_bound),
+        pods_daemon=_count(pods, lambda pod: pod.is_bound and pod.is_daemon),
+        pods_pending_fit=None if pending is None else pending - stuck,
+        pods_pending_stuck=None if pending is None else stuck,
         pod_classes=len(answers.classes.pods),
         node_classes=len(answers.classes.nodes),
     )
+
+
+def _count(objects: Sequence[T] | None, wanted: Callable[[T], bool]) -> int | None:
+    """How many there are; None where the input does not hold the kind."""
+    return None if objects is None else sum(1 for one in objects if wanted(one))
 
 
 def _stuck(cluster: Cluster, classes: Classes, pods: list[Pod]) -> tuple[StuckPod, ...]:

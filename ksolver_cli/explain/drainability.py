@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ksolver_cli.constraints.eviction import Blocker, eviction_blockers, must_move, node_blockers
+from ksolver_cli.constraints.eviction import Blocker, BlockerKind, eviction_blockers, must_move, node_blockers
 from ksolver_cli.domain.classes import Classes
 from ksolver_cli.domain.cluster import Cluster
 from ksolver_cli.domain.node import Node
@@ -48,7 +48,11 @@ def node_rows(today: Today) -> tuple[NodeRow, ...]:
     rows = []
     for node in today.cluster.nodes:
         pods = by_node[node.name]
-        rows.append(_row(today, node, pods, (*unknown, *_blockers(node, pods, of_nodes, of_pods)), drains))
+        blockers = _blockers(node, pods, of_nodes, of_pods)
+        if unknown:
+            # One and the same: without any pods, none could be read.
+            blockers = tuple(blocker for blocker in blockers if blocker.kind != BlockerKind.UNREADABLE_POD)
+        rows.append(_row(today, node, pods, (*unknown, *blockers), drains))
     return tuple(rows)
 
 
@@ -65,16 +69,17 @@ def _blockers(
 
 def _row(today: Today, node: Node, pods: list[Pod], blockers: tuple[NodeBlocker, ...], drains: "_Drains") -> NodeRow:
     destinations, no_room = drains.replay(node)
+    known = today.cluster.knows("pods")
     return NodeRow(
         name=node.name,
         instance_type=instance_type(node),
         pool=pool_of(node),
         zone=zone_of(node),
         price_micros=today.prices.get(node.name),
-        pods=len(pods),
-        movable=sum(1 for pod in pods if must_move(pod)),
-        cpu_permille=_share(node, pods, "cpu"),
-        memory_permille=_share(node, pods, "memory"),
+        pods=len(pods) if known else None,
+        movable=sum(1 for pod in pods if must_move(pod)) if known else None,
+        cpu_permille=_share(node, pods, "cpu") if known else None,
+        memory_permille=_share(node, pods, "memory") if known else None,
         drainable=not blockers and not no_room,
         in_plan=node.name in today.planned,
         blockers=(*blockers, *no_room),
@@ -82,9 +87,9 @@ def _row(today: Today, node: Node, pods: list[Pod], blockers: tuple[NodeBlocker,
     )
 
 
-def _share(node: Node, pods: list[Pod], resource: str) -> int:
+def _share(node: Node, pods: list[Pod], resource: str) -> int | None:
     whole = node.allocatable.get(resource, 0)
-    return 1000 * sum(pod.held.get(resource, 0) for pod in pods) // whole if whole > 0 else 0
+    return 1000 * sum(pod.held.get(resource, 0) for pod in pods) // whole if whole > 0 else None
 
 
 class _Drains:

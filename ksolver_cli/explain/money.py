@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from ksolver_cli.domain.cluster import Cluster
-from ksolver_cli.domain.money import Price, Unpriced, total_by_currency
+from ksolver_cli.domain.money import Basis, Price, Unpriced, total_by_currency
 from ksolver_cli.domain.report.money_facts import Prices, PriceSource
 
 NO_CURRENCY = "USD"
@@ -22,14 +22,18 @@ def objective(cluster: Cluster, prices: Mapping[str, Price | Unpriced]) -> dict[
     if not cluster.knows("pods"):
         return dict.fromkeys((node.name for node in cluster.nodes), None)
     currency = price_facts(prices).currency
-    micros = {name: _in_currency(price, currency) for name, price in prices.items()}
+    micros = in_currency(prices, currency)
     if any(value is not None for value in micros.values()):
         return micros
     return {node.name: None if node.is_virtual else ONE_NODE for node in cluster.nodes}
 
 
-def _in_currency(price: Price | Unpriced, currency: str) -> int | None:
-    return price.micros_per_hour if isinstance(price, Price) and price.currency == currency else None
+def in_currency(prices: Mapping[str, Price | Unpriced], currency: str) -> dict[str, int | None]:
+    """Micro-units of one currency an hour by node; None for what has no price in it."""
+    return {
+        name: price.micros_per_hour if isinstance(price, Price) and price.currency == currency else None
+        for name, price in prices.items()
+    }
 
 
 def price_facts(prices: Mapping[str, Price | Unpriced]) -> Prices:
@@ -39,10 +43,14 @@ def price_facts(prices: Mapping[str, Price | Unpriced]) -> Prices:
     totals = Counter(price.currency for price in prices.values() if isinstance(price, Price))
     currency = min(totals, key=lambda code: (-totals[code], code)) if totals else NO_CURRENCY
     priced = [p for p in prices.values() if isinstance(p, Price) and p.currency == currency]
+    committed = [p for p in priced if p.basis is Basis.COMMITTED]
+    known = [p.committed_micros_per_hour for p in committed if p.committed_micros_per_hour is not None]
     sources = Counter((p.basis, p.source, p.date, p.assumption) for p in priced)
     return Prices(
         currency=currency,
-        cost_micros=total_by_currency(priced).get(currency, 0),
+        cost_micros=total_by_currency(priced)[currency] if priced else None,
+        committed_nodes=len(committed),
+        committed_micros=sum(known) if known and len(known) == len(committed) else None,
         priced_nodes=len(priced),
         unpriced_nodes=len(prices) - len(priced),
         sources=tuple(

@@ -1,4 +1,4 @@
-"""Money and shares as people read them. All input is micro-units of a currency an hour; months are 730 hours."""
+"""Money, shares and counts as people read them. Amounts are micro-units of a currency an hour; months are 730 hours."""
 
 from ksolver_cli.domain.money import HOURS_PER_MONTH
 
@@ -33,6 +33,11 @@ def percent(part: int, whole: int) -> str:
         return "–"
     share = 100 * part / whole
     return f"{share:.1f} %" if 0 < abs(share) < 9.95 else f"{share:.0f} %"
+
+
+def many(count: int, noun: str) -> str:
+    """A count with its noun, in the plural unless there is exactly one."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _sign(micros: int, plus: bool) -> str:

@@ -25,7 +25,7 @@ WORDS: dict[str, str] = {
     BlockerKind.VIRTUAL_NODE: "virtual node: there is no machine to remove",
     BlockerKind.NODE_DO_NOT_DISRUPT: "karpenter.sh/do-not-disrupt on the node",
     BlockerKind.SCALE_DOWN_DISABLED: "scale-down is disabled on the node",
-    BlockerKind.UNREADABLE_POD: "a pod on it cannot be read",
+    BlockerKind.UNREADABLE_POD: "not every pod on it could be read",
     BlockerKind.UNPRICED: "it has no price, so removing it proves no saving",
     NO_ROOM: "fits on no other node today",
     PODS_UNKNOWN: "the input holds no pods, so nothing is known of it",
@@ -38,6 +38,8 @@ def counted(counts: Sequence[ReasonCount]) -> str:
     nodes: Counter[str] = Counter()
     for reason in counts:
         nodes.update(dict.fromkeys(_words(reason.verdict), reason.nodes))
+    if not nodes:
+        return "there is no other node"
     return "; ".join(f"{count} × {plain(words)}" for words, count in nodes.most_common())
 
 
@@ -53,7 +55,7 @@ def _words(verdict: Verdict) -> tuple[str, ...]:
 def blocker_words(blocker: NodeBlocker) -> str:
     """One blocker in a few words, with its detail where there is one."""
     words = WORDS[blocker.kind]
-    if blocker.kind == NO_ROOM and blocker.reasons:
+    if blocker.kind == NO_ROOM:
         return f"{words} ({counted(blocker.reasons)})"
     return f"{words} ({plain(blocker.detail)})" if blocker.detail else words
 

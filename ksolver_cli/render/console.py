@@ -6,6 +6,8 @@ import sys
 from typing import TextIO
 
 from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
 
 PIPE_WIDTH = 160
 """Columns when the output is not a terminal: wide enough that no table of ours wraps."""
@@ -31,6 +33,19 @@ def console_for(stream: TextIO | None = None, *, width: int | None = None) -> Co
 def _asked_width() -> int | None:
     asked = os.environ.get("COLUMNS", "")
     return int(asked) if asked.isdigit() and int(asked) >= 40 else None
+
+
+def paragraph(console: Console, text: str, indent: int = 0, *, hang: int = 0, style: str = "") -> None:
+    """Print a paragraph with a left margin, further lines `hang` deeper; one line that nothing breaks where the output
+    is not a terminal.
+    """
+    if not console.is_terminal:
+        console.print(Text(" " * indent + text), soft_wrap=True)
+        return
+    first, *rest = Text(text, style=style).wrap(console, max(console.width - indent - hang, 1)) or [Text()]
+    console.print(Padding(first, (0, 0, 0, indent)))
+    for line in rest:
+        console.print(Padding(line, (0, 0, 0, indent + hang)))
 
 
 def capture(width: int) -> tuple[Console, io.StringIO]:

@@ -11,27 +11,30 @@ from ksolver_cli.domain.report.report import Report
 _GATE = re.compile(r"^([a-z-]+)(?:=(\d+(?:\.\d+)?))?$")
 
 
-def _saving(report: Report) -> float:
-    plan = report.plan
-    return 0.0 if plan is None else monthly_micros(plan.cost_before_micros - plan.cost_after_micros) / MICROS
+def _saving(report: Report) -> float | None:
+    saved = report.plan.saving_micros if report.plan else None
+    return None if saved is None else monthly_micros(saved) / MICROS
 
 
-def _saving_percent(report: Report) -> float:
-    current = report.prices.cost_micros
-    plan = report.plan
-    return 0.0 if plan is None or current <= 0 else 100 * (plan.cost_before_micros - plan.cost_after_micros) / current
+def _saving_percent(report: Report) -> float | None:
+    saved, current = report.plan.saving_micros if report.plan else None, report.prices.cost_micros
+    if saved is None or current is None:
+        return None
+    return 100 * saved / current if current > 0 else 0.0
 
 
-MEASURES: dict[str, Callable[[Report], float]] = {
+MEASURES: dict[str, Callable[[Report], float | None]] = {
     "saving": _saving,
     "saving-percent": _saving_percent,
     "removable-nodes": lambda report: len(report.plan.nodes) if report.plan else 0,
-    "pending": lambda report: len(report.stuck),
+    "pending": lambda report: report.cluster.pods_pending_stuck,
     "unpriced": lambda report: report.prices.unpriced_nodes,
     "gaps": lambda report: len(report.gaps),
     "caveats": lambda report: len(report.caveats),
 }
-"""What can be gated on: saving in units of the currency a month, saving in percent of the current cost, and counts."""
+"""What can be gated on: saving in units of the currency a month, saving in percent of the current cost, and counts.
+None is not known.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +59,12 @@ def _gate(text: str) -> Gate:
 
 
 def tripped(report: Report, gates: Sequence[Gate]) -> list[str]:
-    """One line for each gate that tripped."""
+    """One line for each gate that tripped. One that asks for what is not known trips too: it cannot be passed."""
     lines = []
     for gate in gates:
         value = MEASURES[gate.name](report)
-        if value > 0 and value >= gate.limit:
+        if value is None:
+            lines.append(f"--fail-on {gate.name}: not known, see the gaps of the report")
+        elif value > 0 and value >= gate.limit:
             lines.append(f"--fail-on {gate.name}: {value:g} ≥ {gate.limit:g}")
     return lines

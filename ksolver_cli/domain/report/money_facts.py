@@ -16,10 +16,17 @@ class PriceSource:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What the nodes cost. `cost_micros` sums the priced nodes only (micro-units of `currency` an hour)."""
+    """What the nodes cost, in micro-units of `currency` an hour.
+
+    `cost_micros` sums the priced nodes only, and is None where no node has a price. Nodes under a commitment are in it
+    with 0, since their removal saves nothing; `committed_micros` is what these would cost without it: what is paid for
+    them, whether they exist or not, is at most that. None where there are none, or where that is not known.
+    """
 
     currency: str
-    cost_micros: int
+    cost_micros: int | None
+    committed_nodes: int
+    committed_micros: int | None
     priced_nodes: int
     unpriced_nodes: int
     sources: tuple[PriceSource, ...]

@@ -27,7 +27,8 @@ class NodeBlocker:
 
 @dataclass(frozen=True, slots=True)
 class NodeRow:
-    """One node. Utilisation is requested ÷ allocatable, in parts per thousand, of cpu and memory.
+    """One node. Utilisation is requested ÷ allocatable, in parts per thousand, of cpu and memory. None is not known:
+    the input holds no pods, or the node says nothing of what it offers.
 
     `drainable`: alone and today, every pod that must move finds a place. `in_plan`: the drain plan removes it.
     """
@@ -37,10 +38,10 @@ class NodeRow:
     pool: str
     zone: str
     price_micros: int | None
-    pods: int
-    movable: int
-    cpu_permille: int
-    memory_permille: int
+    pods: int | None
+    movable: int | None
+    cpu_permille: int | None
+    memory_permille: int | None
     drainable: bool
     in_plan: bool
     blockers: tuple[NodeBlocker, ...]

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 from ksolver_cli.domain.cluster import Caveat, Gap
-from ksolver_cli.domain.plan import DrainPlan, Judgement, Limits
+from ksolver_cli.domain.plan import Judgement, Limits
 from ksolver_cli.domain.report.actions import Action
 from ksolver_cli.domain.report.money_facts import Prices
 from ksolver_cli.domain.report.nodes import NodeRow, ReasonCount
+from ksolver_cli.domain.report.plan_facts import CurvePoint, PlanFacts
 from ksolver_cli.domain.report.waterfall import ThreeNumbers, Waterfall
 
 SCHEMA = "ksolver.report/1"
@@ -14,19 +15,21 @@ SCHEMA = "ksolver.report/1"
 
 @dataclass(frozen=True, slots=True)
 class ClusterFacts:
-    """What was looked at. Pods: bound ones count; of the pending ones, those that fit today are demand."""
+    """What was looked at. Pods: bound ones count; of the pending ones, those that fit today are demand. None where the
+    input does not hold the kind at all.
+    """
 
     name: str
     kubernetes_version: str
     collected_at: str
-    nodes: int
-    nodes_unready: int
-    nodes_cordoned: int
-    nodes_virtual: int
-    pods_bound: int
-    pods_daemon: int
-    pods_pending_fit: int
-    pods_pending_stuck: int
+    nodes: int | None
+    nodes_unready: int | None
+    nodes_cordoned: int | None
+    nodes_virtual: int | None
+    pods_bound: int | None
+    pods_daemon: int | None
+    pods_pending_fit: int | None
+    pods_pending_stuck: int | None
     pod_classes: int
     node_classes: int
 
@@ -47,14 +50,6 @@ class OptionFact:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class CurvePoint:
-    """What a plan with this many pod moves saves, as judged."""
-
-    moves: int
-    saving_micros: int
-
-
 @dataclass(frozen=True)
 class Report:
     """Everything `ksolver analyze` says. Sections that could not be made are None, with the reason among the gaps."""
@@ -66,7 +61,7 @@ class Report:
     limited_by: str | None
     waterfall: Waterfall | None
     numbers: ThreeNumbers | None
-    plan: DrainPlan | None
+    plan: PlanFacts | None
     judgement: Judgement | None
     actions: tuple[Action, ...]
     nodes: tuple[NodeRow, ...]

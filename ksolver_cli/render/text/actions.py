@@ -6,7 +6,8 @@ from rich.console import Console
 from rich.text import Text
 
 from ksolver_cli.domain.report.actions import Action, ActionKind, Command
-from ksolver_cli.render.amounts import monthly
+from ksolver_cli.render.amounts import many, monthly
+from ksolver_cli.render.console import paragraph
 from ksolver_cli.render.safe import plain, shell_lines
 
 TITLES = {
@@ -23,8 +24,7 @@ def title(action: Action) -> str:
     count = len(action.nodes)
     if action.kind is ActionKind.DRAIN_NODES and not count:
         return "Move pods off nodes that a later step removes"
-    nodes = f"{count} node{'' if count == 1 else 's'}"
-    return TITLES[action.kind].format(nodes=nodes, subject=plain(action.subject))
+    return TITLES[action.kind].format(nodes=many(count, "node"), subject=plain(action.subject))
 
 
 def _amount(action: Action, currency: str) -> str:
@@ -50,7 +50,7 @@ def render_actions(console: Console, actions: Sequence[Action], currency: str) -
     """Print every action with its amount, effort, risk, pre-checks, commands and the way back."""
     console.print("Actions", style="bold")
     if not actions:
-        console.print("  Nothing to do: no node can be removed under today's rules.")
+        console.print("  Nothing to do.")
     for action in actions:
         head = Text(f"  {action.id}  {title(action)}", style="bold")
         amount = _amount(action, currency)
@@ -59,12 +59,12 @@ def render_actions(console: Console, actions: Sequence[Action], currency: str) -
         console.print(head)
         facts = [f"effort {action.effort}", f"risk {action.risk}"]
         if action.pods_moved:
-            facts.append(f"{action.pods_moved} pods move")
+            facts.append(f"{many(action.pods_moved, 'pod')} to move")
         if action.after:
             facts.append(f"after {', '.join(action.after)}")
-        console.print(f"    {' · '.join(facts)}", style="dim")
+        paragraph(console, " · ".join(facts), 4, style="dim")
         for reason in action.reasons:
-            console.print(f"    {plain(reason)}")
+            paragraph(console, plain(reason), 4)
         _commands(console, "check first", action.prechecks)
         _commands(console, "run", action.commands)
         _commands(console, "undo", action.undo)

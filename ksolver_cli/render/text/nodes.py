@@ -48,6 +48,10 @@ def render_nodes(console: Console, rows: Sequence[NodeRow], currency: str, *, ev
         console.print(f"  {len(rows) - len(shown)} more nodes: --all-nodes shows every one", style="dim")
 
 
+def _share(permille: int | None) -> str:
+    return "–" if permille is None else f"{(permille + 5) // 10} %"
+
+
 def _table(rows: Sequence[NodeRow], currency: str) -> Table:
     table = Table(box=None, header_style="bold", padding=(0, 1, 0, 0), pad_edge=False)
     for heading in ("Node", "Type", "Pool"):
@@ -64,9 +68,9 @@ def _table(rows: Sequence[NodeRow], currency: str) -> Table:
             plain(row.instance_type),
             plain(row.pool),
             price,
-            f"{(row.cpu_permille + 5) // 10} %",
-            f"{(row.memory_permille + 5) // 10} %",
-            str(row.pods),
+            _share(row.cpu_permille),
+            _share(row.memory_permille),
+            "–" if row.pods is None else str(row.pods),
             plan,
             _summary(row.blockers) or "nothing",
         )

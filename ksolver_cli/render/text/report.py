@@ -3,68 +3,31 @@
 from rich.console import Console
 
 from ksolver_cli.domain.report.report import Report
-from ksolver_cli.render.amounts import hourly, monthly, percent
+from ksolver_cli.render.amounts import many, monthly
 from ksolver_cli.render.blockers import counted
 from ksolver_cli.render.caveats import caveat_words, gap_words
+from ksolver_cli.render.console import paragraph
 from ksolver_cli.render.safe import plain
 from ksolver_cli.render.text.actions import render_actions
+from ksolver_cli.render.text.headline import render_headline
 from ksolver_cli.render.text.nodes import render_nodes
 from ksolver_cli.render.text.waterfall import render_waterfall
 
 
 def render_report(console: Console, report: Report, *, every_node: bool) -> None:
     """Print all sections; `every_node` gives a row to each node, else only to those that say something."""
-    _headline(console, report)
+    render_headline(console, report)
     if report.waterfall is not None and report.prices.priced_nodes:
         console.print()
         render_waterfall(console, report.waterfall, report.prices.currency)
-    console.print()
-    render_actions(console, report.actions, report.prices.currency)
     if report.nodes:
+        console.print()
+        render_actions(console, report.actions, report.prices.currency)
         console.print()
         render_nodes(console, report.nodes, report.prices.currency, every=every_node)
     _stuck(console, report)
     _caveats(console, report)
     _footer(console, report)
-
-
-def _headline(console: Console, report: Report) -> None:
-    facts = report.cluster
-    name = plain(facts.name) or "cluster"
-    pods = f"{facts.pods_bound:,} pods on nodes, {facts.pods_pending_fit + facts.pods_pending_stuck} pending"
-    console.print(f"{name} · Kubernetes {facts.kubernetes_version} · {facts.nodes:,} nodes · {pods}", style="bold")
-    for option in report.options:
-        console.print(f"  with {option.name} {plain(option.value)}", style="dim")
-    _cost_lines(console, report)
-
-
-def _cost_lines(console: Console, report: Report) -> None:
-    prices, numbers = report.prices, report.numbers
-    if not prices.priced_nodes:
-        console.print("Cost: unpriced. No node has a price, so nothing below is in money.")
-    else:
-        now = (
-            f"{monthly(prices.cost_micros, prices.currency)} a month ({hourly(prices.cost_micros, prices.currency)}/h)"
-        )
-        console.print(f"You pay {now}{_unpriced_note(report)}.")
-    if numbers is None or report.plan is None:
-        return
-    removed, moves = len(report.plan.nodes), numbers.drain_moves
-    if not removed:
-        console.print("No node can be removed today without a pod left pending.")
-        return
-    saved = report.plan.cost_before_micros - report.plan.cost_after_micros
-    share = percent(saved, prices.cost_micros)
-    console.print(
-        f"Draining {removed} nodes saves {monthly(saved, prices.currency)} a month ({share}); {moves:,} of "
-        f"{numbers.movable_pods:,} movable pods move and none stays pending, in {report.plan.replays} replays.",
-        style="green",
-    )
-
-
-def _unpriced_note(report: Report) -> str:
-    count = report.prices.unpriced_nodes
-    return f", and {count} node{'' if count == 1 else 's'} without a price" if count else ""
 
 
 def _stuck(console: Console, report: Report) -> None:
@@ -73,7 +36,7 @@ def _stuck(console: Console, report: Report) -> None:
     console.print()
     console.print(f"Pending pods that fit on no node today: {len(report.stuck)}", style="bold")
     for stuck in report.stuck:
-        console.print(f"  {plain(stuck.pod)}: {counted(stuck.reasons)}", soft_wrap=True)
+        paragraph(console, f"{plain(stuck.pod)}: {counted(stuck.reasons)}", 2, hang=2)
 
 
 def _caveats(console: Console, report: Report) -> None:
@@ -84,7 +47,7 @@ def _caveats(console: Console, report: Report) -> None:
     console.print()
     console.print("Caveats and gaps", style="bold")
     for line in lines:
-        console.print(f"  {line}", soft_wrap=True)
+        paragraph(console, line, 2, hang=2)
 
 
 def _footer(console: Console, report: Report) -> None:
@@ -92,7 +55,9 @@ def _footer(console: Console, report: Report) -> None:
     for source in report.prices.sources:
         date = f" of {source.date}" if source.date else ""
         note = f" ({plain(source.note)})" if source.note else ""
-        console.print(f"Prices: {source.nodes} nodes, {source.basis}, {plain(source.source)}{date}{note}", style="dim")
+        console.print(
+            f"Prices: {many(source.nodes, 'node')}, {source.basis}, {plain(source.source)}{date}{note}", style="dim"
+        )
     numbers = report.numbers
     if numbers is not None and report.prices.priced_nodes:
         currency = report.prices.currency
@@ -107,5 +72,5 @@ def _footer(console: Console, report: Report) -> None:
     limits = report.limits
     stopped = f", limited by {report.limited_by}" if report.limited_by else ""
     console.print(
-        f"ksolver {report.ksolver_version}, seed {limits.seed}, {limits.workers} workers{stopped}", style="dim"
+        f"ksolver {report.ksolver_version}, seed {limits.seed}, {many(limits.workers, 'worker')}{stopped}", style="dim"
     )
