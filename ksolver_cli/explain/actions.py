@@ -32,7 +32,7 @@ def actions(
 def _drains(cluster: Cluster, classes: Classes, plan: DrainPlan, prices: Mapping[str, int | None]) -> list[Action]:
     found: list[Action] = []
     commands = wave_commands(cluster, classes, plan)
-    left = plan.nodes
+    left, closed = plan.nodes, {node.name for node in cluster.nodes if node.unschedulable}
     for number, wave in enumerate(plan.waves, start=1):
         known = [price for node in wave.nodes if (price := prices[node]) is not None]
         found.append(
@@ -48,12 +48,17 @@ def _drains(cluster: Cluster, classes: Classes, plan: DrainPlan, prices: Mapping
                 reasons=_notes(cluster, wave),
                 prechecks=(LOOK,),
                 commands=commands[number - 1],
-                undo=(Command(("kubectl", "uncordon", *left), "let pods come back"),) if left else (),
+                undo=_undo([name for name in left if name not in closed]),
                 after=(f"D{number - 1}",) if number > 1 else (),
             )
         )
         left = left[len(wave.nodes) :]
     return found
+
+
+def _undo(nodes: Sequence[str]) -> tuple[Command, ...]:
+    """As long as nodes are not deleted; those that were cordoned before stay so."""
+    return (Command(("kubectl", "uncordon", *nodes), "let pods come back"),) if nodes else ()
 
 
 def _notes(cluster: Cluster, wave: Wave) -> tuple[str, ...]:

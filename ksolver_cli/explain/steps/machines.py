@@ -1,7 +1,8 @@
 """What ends the machines behind deleted nodes: they cost until they are gone.
 
-Deleting a Node object ends a machine only where Karpenter runs it (its termination finalizer does). A node group ends
-the machines that it is told to end; told only a smaller size, it picks some by itself.
+Deleting a Node object ends a machine only where Karpenter runs it (its finalizer sees to that: Karpenter's page on
+disruption). A node group ends the machines that it is told to end and lowers its size with them; told only a smaller
+size, it picks some by itself.
 """
 
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ def machine_notes(nodes: Sequence[Node]) -> tuple[str, ...]:
         kept = [node for node in kept if node not in mine]
         notes += tell(mine)
     if kept:
-        notes.append("then end the machines themselves: a deleted node leaves its machine running, and charged")
+        notes.append("afterwards end the machines themselves: without its node a machine runs on, and is charged")
     return tuple(notes)
 
 
@@ -34,7 +35,7 @@ def _aws(nodes: Sequence[Node]) -> list[str]:
         return []
     instances = " ".join(node.provider_id.rsplit("/", 1)[-1] for node in nodes)
     command = "aws autoscaling terminate-instance-in-auto-scaling-group --should-decrement-desired-capacity"
-    return [f"then, for each instance of {instances}: {command} --instance-id INSTANCE"]
+    return [f"afterwards, for each INSTANCE of {instances}: {command} --instance-id INSTANCE"]
 
 
 def _gce(nodes: Sequence[Node]) -> list[str]:
@@ -44,7 +45,7 @@ def _gce(nodes: Sequence[Node]) -> list[str]:
         found.setdefault(zone, []).append(name)
     command = "gcloud compute instance-groups managed delete-instances GROUP"
     return [
-        f"then, with the instance group that holds them as GROUP: {command} --zone={zone} --instances={','.join(names)}"
+        f"afterwards, GROUP being their instance group: {command} --zone={zone} --instances={','.join(names)}"
         for zone, names in sorted(found.items())
     ]
 
@@ -55,6 +56,6 @@ def _azure(nodes: Sequence[Node]) -> list[str]:
         found.setdefault(pool_of(node), []).append(node.name)
     command = "az aks nodepool delete-machines --resource-group GROUP --cluster-name CLUSTER"
     return [
-        f"then: {command} --nodepool-name {pool or 'POOL'} --machine-names {' '.join(names)}"
+        f"afterwards: {command} --nodepool-name {pool or 'POOL'} --machine-names {' '.join(names)}"
         for pool, names in sorted(found.items())
     ]
