@@ -10,7 +10,7 @@ from ksolver_cli.domain.plan import DrainPlan, Judgement, Limits
 from ksolver_cli.plan.clock import Clock
 from ksolver_cli.plan.greedy import by_price_per_move
 from ksolver_cli.plan.prospects import Prospects
-from ksolver_cli.plan.sets import MOVE_PRICES, Found, greedy_sets, mip_sets, problem_of, within_budget
+from ksolver_cli.plan.sets import Found, greedy_sets, mip_sets, problem_of, within_budget
 from ksolver_cli.plan.settle import Opened, Settled, Settler, Trials
 from ksolver_cli.plan.waves import to_plan
 from ksolver_cli.solve.build import Model
@@ -131,7 +131,7 @@ class _Search:
             model = Model(self._cluster, board.classes, prospects.feasible, rules(self._cluster, board.classes))
             problem = problem_of(prospects, model, self._prices)
             limits = replace(self._limits, seconds=self._limits.seconds * MIP_SHARE)
-            found += mip_sets(prospects, problem, limits, stop, MOVE_PRICES)
+            found += mip_sets(prospects, problem, limits, stop)
         return self._ranked(found)
 
     def _ranked(self, found: Sequence[Found]) -> list[Found]:

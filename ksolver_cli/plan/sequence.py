@@ -75,6 +75,10 @@ def scarce_first(
     prospects: Prospects, nodes: Sequence[int], classes: Iterable[int], *, free_last: bool = False
 ) -> list[int]:
     """Classes by how few of the kept nodes they may go to, then by dominant share, largest first."""
+    listed = list(classes)
+    if not listed:
+        # Also where the cluster has no node: there is nothing to take a mean of.
+        return []
     board = prospects.board
     kept: BoolArray = board.start.alive & ~board.start.cordoned
     kept[list(nodes)] = False
@@ -88,4 +92,4 @@ def scarce_first(
         share = float(np.divide(asked, offered, out=np.zeros_like(asked), where=offered > 0).max())
         return (int(choices >= widest) if free_last else choices), -share, pod_class
 
-    return sorted(classes, key=rank)
+    return sorted(listed, key=rank)

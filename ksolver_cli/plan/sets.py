@@ -11,10 +11,20 @@ from ksolver_cli.solve.drain import DrainSettings, drain_sets
 from ksolver_cli.solve.problem import Problem
 from ksolver_cli.solve.solution import Run
 
-EPSILONS = (0.0, 0.01, 0.02)
-"""Shares of capacity held back."""
-MOVE_PRICES = (2000, 6000)
-"""What a move counts, micro-dollars an hour: the less, the more is saved and moved."""
+SETTINGS = (
+    DrainSettings(0.0, 2000, polish=False),
+    DrainSettings(0.01, 2000, polish=False),
+    DrainSettings(0.0, 2000),
+    DrainSettings(0.01, 6000),
+    DrainSettings(0.02, 2000, polish=False),
+    DrainSettings(0.01, 2000),
+    DrainSettings(0.0, 6000, polish=False),
+    DrainSettings(0.02, 6000, polish=False),
+    DrainSettings(0.02, 2000),
+    DrainSettings(0.01, 1000),
+)
+"""Reserves and prices of a move that are tried, the most fruitful first; how many of them is a matter of effort."""
+AT_EFFORT_ONE = 8
 
 Found = tuple[str, tuple[int, ...]]
 """Where a set comes from, and its nodes."""
@@ -37,16 +47,12 @@ def problem_of(prospects: Prospects, model: Model, prices_micros: Mapping[str, i
 
 
 def mip_sets(
-    prospects: Prospects,
-    problem: Problem,
-    limits: Limits,
-    interrupted: Callable[[], bool],
-    move_prices: tuple[int, ...],
+    prospects: Prospects, problem: Problem, limits: Limits, interrupted: Callable[[], bool]
 ) -> Iterator[Found]:
-    """Sets of the drain MIP, one for each reserve and price of a move."""
-    settings = tuple(DrainSettings(e, price) for price in move_prices for e in EPSILONS)
+    """Sets of the drain MIP, as many as the effort allows."""
+    count = max(2, round(AT_EFFORT_ONE * limits.effort))
     index = prospects.board.node_index
-    for found in drain_sets(problem, settings, Run(limits, interrupted)):
+    for found in drain_sets(problem, SETTINGS[:count], Run(limits, interrupted)):
         nodes = tuple(n for n in (index[name] for name in found.removed) if prospects.removable[n])
         yield f"drain MIP ε={found.settings.epsilon} λ={found.settings.move_price_micros}", nodes
 
