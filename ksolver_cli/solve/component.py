@@ -9,7 +9,7 @@ from ksolver_cli.solve.bound.lower import Bounded, class_mip, lower_bound
 from ksolver_cli.solve.exact.assign import assign
 from ksolver_cli.solve.exact.model import is_bound, solve_exactly
 from ksolver_cli.solve.place.check import faults
-from ksolver_cli.solve.place.improve import go_home, improve
+from ksolver_cli.solve.place.improve import fewer_moves, go_home, improve
 from ksolver_cli.solve.place.realise import Incumbent, baseline, incumbent_of, realise
 from ksolver_cli.solve.place.repair import Effort
 from ksolver_cli.solve.place.targets import Guide, dive
@@ -28,6 +28,7 @@ EXACT_NODES = 60
 EXACT_CELLS = 20_000
 """Groups × nodes up to which CP-SAT is asked."""
 ATTEMPTS = 300
+EXCHANGES = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +86,8 @@ class _Search:
             found = improve(self.problem, self.best, self.bound, self.run, self.run.work(ATTEMPTS))
             self._offer(found, "local search")
         self._offer(go_home(self.problem, self.best), "homing")
+        if self.problem.num_nodes <= MIDDLE and not self.run.stopped():
+            self._offer(fewer_moves(self.problem, self.best, self.run, self.run.work(EXCHANGES)), "fewer moves")
 
     def _done(self) -> bool:
         return self.best.cost <= self.bound or self.run.stopped()

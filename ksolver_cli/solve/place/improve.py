@@ -1,4 +1,4 @@
-"""Local search over kept nodes, and the way home: take a node away or swap it for a cheaper one; bring pods back."""
+"""Local search over kept nodes: take one away, or swap it for one that is cheaper or saves moves; bring pods home."""
 
 import numpy as np
 
@@ -122,6 +122,38 @@ def _place(state: State, pods: list[int]) -> bool:
             return False
         state.put(pod, node)
     return state.rules_hold(tuple(pods))
+
+
+def fewer_moves(problem: Problem, best: Incumbent, run: Run, attempts: int) -> Incumbent:
+    """Exchange kept nodes for removed ones of the same price that hold more of today's pods, while that saves moves."""
+    weight = np.zeros(problem.num_nodes, dtype=np.int64)
+    bound = problem.pod_node >= 0
+    np.add.at(weight, problem.pod_node[bound], problem.pod_weight[bound])
+    rng = np.random.default_rng(run.limits.seed)
+    for leave, come in _exchanges(problem, best, weight)[:attempts]:
+        if run.stopped():
+            break
+        if not best.kept[leave] or best.kept[come]:
+            continue
+        state = restore(problem, best)
+        if _attempt(state, leave, come, rng):
+            while _home_round(state):
+                continue
+            found = incumbent_of(state)
+            best = found if found.rank < best.rank and state.is_complete() else best
+    return best
+
+
+def _exchanges(problem: Problem, best: Incumbent, weight: IntArray) -> list[tuple[int, int]]:
+    """(kept, removed) pairs of one price, most gained first."""
+    free = np.flatnonzero(best.kept & ~problem.must_keep & problem.priced)
+    pairs = [
+        (int(weight[leave] - weight[come]), leave, come)
+        for come in np.flatnonzero(~best.kept).tolist()
+        for leave in free[problem.price[free] == problem.price[come]].tolist()
+        if weight[come] > weight[leave]
+    ]
+    return [(leave, come) for _, leave, come in sorted(pairs)]
 
 
 def go_home(problem: Problem, best: Incumbent, rounds: int = 3) -> Incumbent:

@@ -10,6 +10,7 @@ from ksolver_cli.solve.problem import BoolArray, FloatArray, IntArray, Problem
 from ksolver_cli.solve.solution import Run
 
 NEAR = 1e-6
+PREFERENCE = 1e-4
 
 
 class Guide:
@@ -24,6 +25,8 @@ class Guide:
         self.lp = bounded.lp
         bounded.spare = stack(bounded.spare, strict_spread_rows(self.relaxation))
         self.shrink = 0.0
+        self.cost = _with_preference(bounded.relaxation.problem, bounded.relaxation.cost)
+        self.lp.set_cost(self.cost)
         self.lp.remember()
         self._first_counts = bounded.point.x[: self.relaxation.num_classes].copy()
         upper = self.relaxation.upper.copy()
@@ -82,6 +85,17 @@ class Guide:
         size = self.relaxation.num_classes
         self.set_counts(self._box[0][:size], self._box[1][:size])
         self.lp.restore()
+
+
+def _with_preference(problem: Problem, cost: FloatArray) -> FloatArray:
+    """Costs that break ties between classes for the one whose nodes hold more pods: fewer moves for the same money."""
+    weight = np.zeros(problem.num_nodes)
+    bound = problem.pod_node >= 0
+    np.add.at(weight, problem.pod_node[bound], problem.pod_weight[bound])
+    share = np.array([weight[nodes].mean() for nodes in problem.class_nodes]) / max(float(weight.max(initial=0)), 1.0)
+    preferred = cost.copy()
+    preferred[: problem.num_classes] *= 1.0 - PREFERENCE * share
+    return preferred
 
 
 def dive(guide: Guide) -> IntArray | None:
@@ -150,7 +164,7 @@ def stay_targets(guide: Guide, kept: BoolArray) -> FloatArray | None:
     guide.lp.add_columns(np.zeros(len(twins)), room, twins, guide.bounded.rows)
     x = guide.solve_with_twins(twins)
     guide.lp.drop_columns(relaxation.num_columns)
-    guide.lp.set_cost(relaxation.cost)
+    guide.lp.set_cost(guide.cost)
     return None if x is None else relaxation.x_matrix(x)
 
 
