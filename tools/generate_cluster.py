@@ -137,7 +137,7 @@ def draw_request(settings: Settings, rng: np.random.Generator, scale: np.ndarray
 def draw_workload(settings: Settings, rng: np.random.Generator, fleet: Fleet, index: int) -> Workload:
     """One workload with its rules; most have none."""
     base = np.array([p.split("-")[0] for p in fleet.pool])
-    scale = fleet.capacity.mean(axis=0) * 0.5 / settings.pods_per_node
+    scale = fleet.capacity.mean(axis=0) * 0.35 / settings.pods_per_node
     request = draw_request(settings, rng, scale)
     selector: dict[str, str] = {}
     tolerates = ""

@@ -132,16 +132,19 @@ class SpreadTracker(Tracker):
         super().__init__(problem, rule)
         self.rule = rule
         self.eligible = eligible_nodes(problem, rule)
-        self.present = np.unique(self.domain[self.eligible])
         self.count, self.arrived = self._zeros(), self._zeros()
+        self._kept: BoolArray = self.eligible
+        self._present: IntArray | None = None
 
     def keep(self, kept: BoolArray) -> None:
-        """Only domains with an eligible kept node are left."""
-        self.present = np.unique(self.domain[self.eligible & kept])
+        """Only domains with an eligible kept node are left; worked out when next asked."""
+        self._kept, self._present = kept, None
 
     def _least(self) -> int:
-        few = self.rule.min_domains is not None and len(self.present) < self.rule.min_domains
-        return 0 if few or not len(self.present) else int(self.count[self.present].min())
+        if self._present is None:
+            self._present = np.unique(self.domain[self.eligible & self._kept])
+        few = self.rule.min_domains is not None and len(self._present) < self.rule.min_domains
+        return 0 if few or not len(self._present) else int(self.count[self._present].min())
 
     def admits(self, group: int, nodes: IntArray) -> BoolArray:
         """Nodes without the key are rejected for movers."""
