@@ -32,10 +32,6 @@ TIGHTER = [
     Options(memory_headroom=Fraction(1, 4)),
     Options(overcommit=Fraction(4, 5)),
 ]
-    Options(cpu_headroom=Fraction(1, 5)),
-    Options(memory_headroom=Fraction(1, 4)),
-    Options(overcommit=Fraction(4, 5)),
-]
 LIMITS = Limits(seconds=20.0, effort=0.1)
 
 
