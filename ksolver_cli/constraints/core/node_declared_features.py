@@ -6,9 +6,6 @@ from ksolver_cli.constraints.state import NodeState, State
 from ksolver_cli.domain.pod import Pod
 from ksolver_cli.domain.verdict import Code, Family, Reason, Rejection, Verdict
 
-_SINCE = {"VolumeBindMountOptions": (1, 37)}
-"""Features that only later versions infer from a spec."""
-
 
 class NodeDeclaredFeatures:
     """kube-scheduler's NodeDeclaredFeatures plugin (KEP-5328): on by default since 1.36."""
@@ -17,8 +14,7 @@ class NodeDeclaredFeatures:
 
     def prepare(self, pod: Pod, state: State) -> Check | Verdict | None:
         """Nothing to check for a pod that needs no declared feature."""
-        version = state.cluster.kubernetes_version
-        needed = frozenset(name for name in pod.spec.required_features if version >= _SINCE.get(name, version))
+        needed = frozenset(pod.spec.required_features)
         if not needed:
             return None
         source = owner_ref(pod, ", ".join(sorted(needed)))

@@ -17,7 +17,7 @@ TAINTS = (
     {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"},
     {"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"},
 )
-FEATURES = ("RestartAllContainersOnContainerExits", "UserNamespacesHostNetworkSupport", "VolumeBindMountOptions")
+FEATURES = ("RestartAllContainersOnContainerExits", "UserNamespacesHostNetworkSupport")
 
 
 def nodes(random: Random, count: int) -> list[Json]:

@@ -97,8 +97,6 @@ def deepen(random: Random, found: Json) -> None:
         ]
     if random.random() < 0.4:
         found["hostNetwork"], found["hostUsers"] = True, random.random() < 0.3
-    if random.random() < 0.3:
-        found["containers"][0]["volumeMounts"] = [{"name": "x", "mountPath": "/x", "bindMountOptions": ["noexec"]}]
 
 
 def distinct(constraints: list[Json]) -> list[Json]:

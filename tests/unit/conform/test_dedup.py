@@ -20,8 +20,8 @@ EVERYTHING = Choice(Pods.ALL, 3)
 
 def drawn(seed: int) -> Snapshot:
     """A random cluster whose nodes come in copies, so that there is something to ask once for."""
-    found = world(f"dedup-{seed}")
     random = Random(seed)
+    found = world(random)
     nodes = []
     for original in found["nodes"]:
         for copy in range(random.choice((1, 2, 4))):
