@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,12 @@ from ksolver_cli.domain.cluster import Gap
 from ksolver_cli.snapshot.documents import parse
 from ksolver_cli.snapshot.importers import Found, import_document
 from ksolver_cli.snapshot.kinds import Kind, by_plural
+from ksolver_cli.snapshot.long_lists import HEAD_BYTES, NotALongListError, batches, is_long_list
 from ksolver_cli.snapshot.migrate import is_snapshot, migrate, own_objects
 from ksolver_cli.snapshot.model import Snapshot, SnapshotError
 from ksolver_cli.snapshot.prune import prune
-from ksolver_cli.snapshot.source import STDIN, read_bytes
+from ksolver_cli.snapshot.source import STDIN, read_bytes, read_chunks
+from ksolver_cli.snapshot.spool import many_objects
 
 _SUFFIXES = re.compile(r"\.(json|ya?ml)(\.(gz|zst))?$", re.IGNORECASE)
 
@@ -36,6 +39,11 @@ class _Collected:
             if raw is not None:
                 bucket.append(prune(kind.plural, raw))
 
+    def add(self, other: "_Collected") -> None:
+        for plural, items in other.objects.items():
+            self.objects.setdefault(plural, []).extend(items)
+        self.gaps += other.gaps
+
     def take_own(self, where: str, document: dict[str, Any]) -> None:
         current = migrate(where, document)
         for field in ("server_version", "cluster_name", "collected_at"):
@@ -57,9 +65,10 @@ def read_snapshot(paths: Sequence[str | Path]) -> Snapshot:
     directory, files that hold something else become gaps.
     """
     collected = _Collected()
-    for path in paths:
-        for file in _files(path):
-            _read_file(file, collected)
+    with many_objects():
+        for path in paths:
+            for file in _files(path):
+                _read_file(file, collected)
     if not any(collected.objects.values()):
         names = ", ".join(str(path) for path in paths)
         raise SnapshotError(
@@ -91,7 +100,25 @@ def _hint(path: str) -> Kind | None:
 
 def _read_file(path: str, collected: _Collected) -> None:
     where = "stdin" if path == STDIN else path
-    for document in parse(where, read_bytes(path)):
+    chunks = read_chunks(path)
+    head = next(chunks, b"")
+    if not is_long_list(head[:HEAD_BYTES]):
+        _read_whole(path, where, b"".join(chain([head], chunks)), collected)
+        return
+    found = _Collected()
+    try:
+        for group in batches(chain([head], chunks)):
+            found.take(import_document(where, {"kind": "List", "items": group}, _hint(path)))
+    except NotALongListError as error:
+        if path == STDIN:
+            raise SnapshotError("stdin: the list breaks off, or is not JSON", "write it to a file first") from error
+        _read_whole(path, where, read_bytes(path), collected)
+        return
+    collected.add(found)
+
+
+def _read_whole(path: str, where: str, data: bytes, collected: _Collected) -> None:
+    for document in parse(where, data):
         if is_snapshot(document):
             collected.take_own(where, document)
         else:

@@ -50,9 +50,8 @@ def _plain(raw: IO[bytes], head: bytes) -> Iterator[bytes]:
     return _chunks(raw)
 
 
-def read_bounded(name: str, chunks: Iterable[bytes], limit: int = MAX_BYTES) -> bytes:
-    """All bytes of the chunks; more than `limit` is an error, so that a small archive cannot fill the memory."""
-    parts: list[bytes] = []
+def bounded(name: str, chunks: Iterable[bytes], limit: int = MAX_BYTES) -> Iterator[bytes]:
+    """The chunks; more than `limit` bytes is an error, so that a small archive cannot fill the memory."""
     total = 0
     for chunk in chunks:
         total += len(chunk)
@@ -61,18 +60,26 @@ def read_bounded(name: str, chunks: Iterable[bytes], limit: int = MAX_BYTES) -> 
                 f"{name}: holds more than {limit >> 20} MiB after decompression",
                 "split the input into several files and give them all, or make a snapshot with `ksolver snapshot`",
             )
-        parts.append(chunk)
-    return b"".join(parts)
+        yield chunk
 
 
-def read_bytes(path: str | Path) -> bytes:
-    """The decompressed content of a file (`-` is stdin). Compression is told by content, not by the file's name."""
+def read_bounded(name: str, chunks: Iterable[bytes], limit: int = MAX_BYTES) -> bytes:
+    """All bytes of the chunks, at most `limit`; see `bounded`."""
+    return b"".join(bounded(name, chunks, limit))
+
+
+def read_chunks(path: str | Path) -> Iterator[bytes]:
+    """The decompressed content of a file (`-` is stdin), piece by piece. Compression is told by content, not by name.
+
+    Raises SnapshotError.
+    """
     name = str(path)
     try:
         if name == STDIN:
-            return _decompressed("stdin", sys.stdin.buffer)
+            yield from _decompressed("stdin", sys.stdin.buffer)
+            return
         with Path(path).open("rb") as stream:
-            return _decompressed(name, stream)
+            yield from _decompressed(name, stream)
     except OSError as error:
         raise SnapshotError(f"{name}: {error.strerror or error}", "check the path and its permissions") from error
     except (EOFError, zlib.error, zstandard.ZstdError) as error:
@@ -81,6 +88,11 @@ def read_bytes(path: str | Path) -> bytes:
         ) from error
 
 
-def _decompressed(name: str, stream: IO[bytes]) -> bytes:
+def read_bytes(path: str | Path) -> bytes:
+    """The whole decompressed content of a file; see `read_chunks`."""
+    return b"".join(read_chunks(path))
+
+
+def _decompressed(name: str, stream: IO[bytes]) -> Iterator[bytes]:
     buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, stream))
-    return read_bounded(name, _plain(buffered, buffered.peek(4)[:4]))
+    return bounded(name, _plain(buffered, buffered.peek(4)[:4]))
