@@ -7,6 +7,7 @@ from typing import Any
 from tests.live.executed.objects import controller, drivers, nodes, surroundings, workloads
 from tests.live.executed.world import LOST, PRICES, TYPE, World
 from tests.live.plane import Plane
+from tests.live.process import ServerError
 
 _SETTLES = 60.0
 _COST = "controller.kubernetes.io/pod-deletion-cost"
@@ -29,7 +30,18 @@ class Cluster:
         self.plane.apply(*self._shuffled())
         self.plane.wait("the peak is scheduled", self._peaked, _SETTLES)
         self._scale_down()
-        self.plane.wait("the scale-down is over", self.is_whole, _SETTLES)
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until every workload is whole; says what is not where that does not come."""
+        try:
+            self.plane.wait("every workload is whole", self.is_whole, _SETTLES)
+        except ServerError as error:
+            wanted = self.wanted()
+            short = {
+                name: f"{ready} of {wanted[name]}" for name, ready in self.ready().items() if ready != wanted[name]
+            }
+            raise AssertionError(f"pending {self.pending()}, ready {short}") from error
 
     def _shuffled(self) -> list[dict[str, object]]:
         objects = list(workloads(self.world))
@@ -109,7 +121,7 @@ class Cluster:
 
 
 def _is_running(pod: dict[str, Any]) -> bool:
-    return pod["status"].get("phase") == "Running"
+    return bool(pod["status"].get("phase") == "Running")
 
 
 def _is_refused(pod: dict[str, Any]) -> bool:

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from tests.live.executed.cluster import Cluster
 from tests.live.executed.objects import price_file
 from tests.live.executed.printed import Printed, actions
 
-_SHELL_SECONDS = 300
+_SHELL_SECONDS = 120
 _DRAINS = ("drain-nodes", "remove-idle-nodes")
 KINDS = (
     "nodes,pods,namespaces,replicasets,deployments,statefulsets,daemonsets,jobs,poddisruptionbudgets,priorityclasses,"
@@ -32,6 +31,14 @@ class Analysis:
     def drains(self) -> list[dict[str, Any]]:
         """The waves, in order."""
         return [action for action in self.facts["actions"] if action["kind"] in _DRAINS]
+
+    @property
+    def summary(self) -> str:
+        """What is promised, in a line."""
+        plan, numbers = self.facts["plan"], self.facts["numbers"]
+        counts = f"{self.facts['cluster']['nodes']} nodes, {self.facts['cluster']['pods_bound']} pods"
+        costs = f"{plan['cost_before_micros']} → {plan['cost_after_micros']} (floor {numbers['floor_micros']})"
+        return f"{counts}, {costs}, {len(plan['moves'])} moves in {len(plan['waves'])} waves"
 
 
 class Drill:
@@ -56,28 +63,34 @@ class Drill:
 
     def analyse(self, source: Path) -> Analysis:
         """The report of a file, as text and as JSON."""
-        flags = (str(source), "--prices", str(self._folder / "prices.yaml"), "--time-limit", "60")
-        text = self._ksolver("analyze", *flags)
-        (self._folder / "report.txt").write_text(text)
-        return Analysis(actions(text), json.loads(self._ksolver("analyze", *flags, "--json")))
+        text, facts = source.with_suffix(".txt"), source.with_suffix(".report.json")
+        flags = ("analyze", str(source), "--prices", str(self._folder / "prices.yaml"))
+        text.write_text(self._ksolver(*flags))
+        self._ksolver(*flags, "--json", "--out", str(facts))
+        return Analysis(actions(text.read_text()), json.loads(facts.read_text()))
 
     def run(self, printed: Printed) -> None:
-        """Paste what stands under "run" into a shell that stops at the first failure."""
+        """Paste what stands under "run" into a shell, command by command; before nodes go, nothing may need them."""
+        for command in printed.pasted:
+            if command.lstrip().startswith("kubectl delete node"):
+                self.cluster.settle()
+                left = set(command.split()[3:]) & set(self.cluster.residents())
+                assert not left, f"{printed.id} deletes {left}, which hold {self.cluster.residents()}"
+            self._paste(command)
+
+    def _paste(self, command: str) -> None:
         path = f"{self.cluster.plane.binaries}:{os.environ['PATH']}"
         env = {"PATH": path, "KUBECONFIG": str(self.cluster.plane.kubeconfig()), "HOME": str(self._folder)}
-        began = time.monotonic()
         done = subprocess.run(
             ["sh", "-e"],
-            input=printed.script + "\n",
+            input=command + "\n",
             capture_output=True,
             text=True,
             check=False,
             timeout=_SHELL_SECONDS,
             env=env,
         )
-        log = f"{printed.id}: {time.monotonic() - began:.1f} s, exit {done.returncode}\n{done.stdout}{done.stderr}\n"
-        (self._folder / f"{printed.id}.log").write_text(f"{printed.script}\n{log}")
-        assert done.returncode == 0, f"{printed.script}\n{log}{self.cluster.pending()}"
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}\npending {self.cluster.pending()}"
 
     def _ksolver(self, *args: str) -> str:
         command = [sys.executable, "-c", "from ksolver_cli.cli.main import main; main()", *args]

@@ -1,6 +1,7 @@
 """A world as Kubernetes objects."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from tests.live.executed.world import DRIVER, HOST, PRICES, TYPE, TYPES, ZONE, App, Raw, World
 
@@ -77,8 +78,9 @@ def _volume(app: App, number: int) -> list[Raw]:
 
 
 def _daemon(name: str, cpu: int, memory: int) -> Raw:
-    body = {"selector": {"matchLabels": {"app": name}}, "template": _template(name, cpu, memory)}
-    body["template"]["spec"]["tolerations"] = [{"operator": "Exists"}]
+    template = _template(name, cpu, memory)
+    template["spec"]["tolerations"] = [{"operator": "Exists"}]
+    body = {"selector": {"matchLabels": {"app": name}}, "template": template}
     return {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": name, "namespace": "shop"}, "spec": body}
 
 
@@ -91,8 +93,8 @@ def workloads(world: World) -> Iterator[Raw]:
             meta = {"name": app.name, "namespace": app.namespace}
             yield {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": meta, "spec": spec}
     bare = _template("bare", 150, 256)
-    meta = {"name": "bare", "namespace": "shop", "labels": {"app": "bare"}}
-    yield {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": bare["spec"]}
+    labelled = {"name": "bare", "namespace": "shop", "labels": {"app": "bare"}}
+    yield {"apiVersion": "v1", "kind": "Pod", "metadata": labelled, "spec": bare["spec"]}
 
 
 def controller(app: App, replicas: int) -> Raw:
@@ -103,7 +105,7 @@ def controller(app: App, replicas: int) -> Raw:
     if app.ports:
         ports = [{"containerPort": port, "hostPort": port} for port in app.ports]
         template["spec"]["containers"][0]["ports"] = ports
-    body = {"replicas": replicas, "selector": {"matchLabels": {"app": app.label}}, "template": template}
+    body: Raw = {"replicas": replicas, "selector": {"matchLabels": {"app": app.label}}, "template": template}
     if app.kind == "StatefulSet":
         body |= {"serviceName": app.name, "podManagementPolicy": "Parallel"}
     if app.zones:
@@ -121,7 +123,7 @@ def _claim_template() -> Raw:
     return {"metadata": {"name": "data"}, "spec": spec}
 
 
-def _template(name: str, cpu: int, memory: int) -> dict[str, dict[str, object]]:
+def _template(name: str, cpu: int, memory: int) -> dict[str, Any]:
     requests = {"cpu": f"{cpu}m", "memory": f"{memory}Mi"}
     container = {"name": "app", "image": "registry.example/app:1", "resources": {"requests": requests}}
     return {"metadata": {"labels": {"app": name}}, "spec": {"containers": [container]}}

@@ -19,15 +19,16 @@ class Printed:
     blocks: dict[str, list[str]] = field(default_factory=dict)
 
     @property
-    def script(self) -> str:
-        """What stands under "run", to be pasted into a shell."""
-        return "\n".join(self.blocks.get("run", ()))
+    def pasted(self) -> list[str]:
+        """What stands under "run", cut where a shell ends a command."""
+        text = "\n".join(self.blocks.get("run", ()))
+        return [piece for piece in re.split(r"(?<!\\)\n", text) if piece]
 
     @property
     def commands(self) -> list[list[str]]:
         """The same as a shell reads it."""
-        joined = self.script.replace("\\\n", " ")
-        return [words for line in joined.splitlines() if (words := shlex.split(line, comments=True))]
+        lines = (piece.replace("\\\n", " ") for piece in self.pasted)
+        return [words for line in lines if (words := shlex.split(line, comments=True))]
 
 
 def actions(report: str) -> list[Printed]:
