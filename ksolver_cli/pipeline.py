@@ -1,14 +1,17 @@
 """The spine: snapshot → report, one page of calls, no I/O."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ksolver_cli import __version__
 from ksolver_cli.catalog.facts import PricingOptions
 from ksolver_cli.catalog.nodes import pricing_facts
 from ksolver_cli.catalog.pricing import price_nodes
+from ksolver_cli.catalog.tables import bundled_catalog
 from ksolver_cli.catalog.userfile.model import UserPrices
+from ksolver_cli.domain.cluster import Caveat, CaveatKind, Cluster
 from ksolver_cli.domain.plan import Limits
+from ksolver_cli.domain.report.gpu_class import WrongGpuClass
 from ksolver_cli.domain.report.report import Report
 from ksolver_cli.explain.assemble import Answers, assemble
 from ksolver_cli.explain.money import objective
@@ -16,8 +19,11 @@ from ksolver_cli.explain.potential import Solver, potential
 from ksolver_cli.explain.whatif import WhatIf, applied
 from ksolver_cli.normalise.classes import classify
 from ksolver_cli.normalise.cluster import normalise
+from ksolver_cli.normalise.version import parse_version
 from ksolver_cli.plan.search import SearchOptions, search
 from ksolver_cli.snapshot.model import Snapshot
+from ksolver_cli.vram.observation import Observation
+from ksolver_cli.vram.right_class.advice import wrong_classes
 
 Progress = Callable[[str, float], None]
 """Told what is being done, and how much of it is done (0 … 1)."""
@@ -32,6 +38,8 @@ class Request:
     limits: Limits = field(default_factory=Limits)
     search: SearchOptions = field(default_factory=SearchOptions)
     what_if: WhatIf = field(default_factory=WhatIf)
+    observations: tuple[Observation, ...] = ()
+    """Measured GPU memory, for right-class advice; none, no advice."""
     complete: bool = False
     kubernetes_version: str | None = None
 
@@ -48,7 +56,7 @@ def analyze(snapshot: Snapshot, request: Request, watch: Watch) -> Report:
     """The whole report. An interrupt ends the search with the best plan found so far, never without a report."""
     watch.progress("reading objects", 0.0)
     seen = normalise(snapshot, complete=request.complete, kubernetes_version=request.kubernetes_version)
-    cluster = applied(seen, request.what_if)
+    cluster = applied(_with_version_told(seen, snapshot, request), request.what_if)
     prices = price_nodes([pricing_facts(node) for node in cluster.nodes], request.user_prices, request.pricing)
     weights = objective(cluster, prices)
     classes = classify(cluster)
@@ -58,4 +66,40 @@ def analyze(snapshot: Snapshot, request: Request, watch: Watch) -> Report:
     reachable = potential(cluster, classes, weights, found.plan, solver) if any(weights.values()) else None
     watch.progress("explaining", 0.9)
     options = request.what_if.facts()
-    return assemble(Answers(cluster, classes, prices, weights, found, request.limits, reachable, options), __version__)
+    report = assemble(
+        Answers(cluster, classes, prices, weights, found, request.limits, reachable, options), __version__
+    )
+    return replace(report, gpu_classes=_gpu_classes(snapshot, request))
+
+
+def _gpu_classes(snapshot: Snapshot, request: Request) -> tuple[WrongGpuClass, ...]:
+    """Right-class advice; speaks of list prices, whatever the user pays."""
+    if not request.observations:
+        return ()
+    found = wrong_classes(request.observations, snapshot.objects, bundled_catalog(), request.pricing)
+    return tuple(
+        WrongGpuClass(
+            workload=f"{advice.namespace}/{advice.workload}",
+            pods=advice.pods,
+            gpus=advice.gpus,
+            gpu=advice.gpu,
+            memory_mib=advice.memory_mib,
+            peak_mib=advice.peak_mib,
+            observations=advice.samples,
+            fits_gpu=advice.offer.gpu,
+            fits_memory_mib=advice.offer.memory_mib,
+            instance_type=advice.offer.instance_type,
+            less_micros=advice.micros_per_hour_less,
+            blocked_by=advice.blocked_by,
+        )
+        for advice in found
+    )
+
+
+def _with_version_told(cluster: Cluster, snapshot: Snapshot, request: Request) -> Cluster:
+    """The cluster with a caveat where its Kubernetes version is assumed: kubectl's lists do not say it."""
+    if any(parse_version(text or "") for text in (request.kubernetes_version, snapshot.server_version)):
+        return cluster
+    assumed = ".".join(map(str, cluster.kubernetes_version))
+    told = f"the input does not say its Kubernetes version; judged as {assumed} (--kubernetes-version sets it)"
+    return replace(cluster, caveats=(Caveat(CaveatKind.OTHER, told), *cluster.caveats))

@@ -8,35 +8,46 @@ from pathlib import Path
 from ksolver_cli.cli.common.cluster_flags import ClusterFlags
 from ksolver_cli.cli.common.exits import CommandError, Exit
 from ksolver_cli.cli.common.gates import parse_gates, tripped
-from ksolver_cli.cli.common.output import STDOUT, emit
+from ksolver_cli.cli.common.output import STDOUT, emit, expect_writable
 from ksolver_cli.cli.common.prices import pricing
 from ksolver_cli.cli.common.progress import watching
 from ksolver_cli.cli.common.samples import sample
 from ksolver_cli.domain.plan import Limits
 from ksolver_cli.domain.report.report import Report
 from ksolver_cli.explain.whatif import WhatIf
+from ksolver_cli.normalise.version import parse_version
 from ksolver_cli.pipeline import Request, analyze
 from ksolver_cli.plan.search import SearchOptions
-from ksolver_cli.render.console import PIPE_WIDTH, capture, console_for
+from ksolver_cli.render.console import capture, console_for, tidy
 from ksolver_cli.render.json_report import to_json
 from ksolver_cli.render.text.report import render_report
 from ksolver_cli.snapshot.model import Snapshot
 from ksolver_cli.snapshot.read import read_snapshot
+from ksolver_cli.vram.observation import Observation
+from ksolver_cli.vram.store import StoreError, read
 
 FORMATS = ("text", "json")
 
 
 @dataclass(frozen=True, slots=True)
+class Priced:
+    """Files and options beside the cluster: prices, and measured GPU memory."""
+
+    prices: Path | None = None
+    region: str | None = None
+    spot_factor: str | None = None
+    vram_store: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
-    """What to analyse, and with which prices."""
+    """What to analyse, and with which facts beside it."""
 
     inputs: tuple[str, ...]
     sample: str | None
     complete: bool
     kubernetes_version: str | None
-    prices: Path | None
-    region: str | None
-    spot_factor: str | None
+    priced: Priced
     cluster: ClusterFlags = field(default_factory=ClusterFlags)
 
 
@@ -67,13 +78,15 @@ def run(asked: Asked, searching: Searching, showing: Showing, wanted: WhatIf) ->
     if showing.format not in FORMATS:
         raise CommandError(f"-o {showing.format}: no such format", f"formats are: {', '.join(FORMATS)}", Exit.USAGE)
     gates = parse_gates(showing.gates)
+    expect_writable(showing.out)
+    _expect_version(asked.kubernetes_version)
     snapshot = _snapshot(asked)
     with watching(searching.seconds) as watch:
         report = analyze(snapshot, replace(_request(asked, searching, snapshot), what_if=wanted), watch)
     _print(report, showing)
     trips = tripped(report, gates)
     if showing.strict_prices and report.prices.unpriced_nodes:
-        trips.append(f"--strict-prices: {report.prices.unpriced_nodes} nodes have no price")
+        trips.append(f"--strict-prices: nodes without a price: {report.prices.unpriced_nodes}")
     for line in trips:
         sys.stderr.write(f"ksolver: {line}\n")
     return Exit.GATE if trips else Exit.DONE
@@ -102,13 +115,20 @@ def _fraction(option: str, text: str) -> Fraction:
         raise CommandError(f"{option} {text}: not a number", "give e.g. 15", Exit.USAGE) from error
 
 
+def _expect_version(text: str | None) -> None:
+    if text is not None and parse_version(text) is None:
+        raise CommandError(f"--kubernetes-version {text}: not a version", "write it as 1.36", Exit.USAGE)
+
+
 def _request(asked: Asked, searching: Searching, snapshot: Snapshot) -> Request:
-    priced = pricing(asked.prices, asked.region, asked.spot_factor, snapshot.collected_at)
+    beside = asked.priced
+    priced = pricing(beside.prices, beside.region, beside.spot_factor, snapshot.collected_at)
     return Request(
         user_prices=priced.user,
         pricing=priced.options,
         limits=Limits(searching.seed, searching.workers, searching.seconds, searching.effort),
         search=replace(SearchOptions(), move_budget=_budget(searching.move_budget, snapshot)),
+        observations=_observations(beside.vram_store),
         complete=asked.complete,
         kubernetes_version=asked.kubernetes_version,
     )
@@ -126,22 +146,35 @@ def _snapshot(asked: Asked) -> Snapshot:
     return read_live(asked.cluster)
 
 
+def _observations(store: Path | None) -> tuple[Observation, ...]:
+    """Rows of the store; a store that is named and absent is a mistake, not an empty one."""
+    if store is None:
+        return ()
+    if not store.is_file():
+        raise CommandError(f"--vram-store {store}: no such file", "`ksolver vram-observe` writes one", Exit.USAGE)
+    try:
+        return read(store).observations
+    except StoreError as error:
+        raise CommandError(str(error), "check the file and its permissions", Exit.SNAPSHOT) from error
+
+
 def _budget(text: str | None, snapshot: Snapshot) -> int | None:
     if text is None:
         return None
     number = text.removesuffix("%")
-    if not number.isdigit():
+    if not number.isdecimal():
         raise CommandError(f"--move-budget {text}: not a count or a share", "give e.g. 120 or 20%", Exit.USAGE)
     return int(number) * snapshot.count("pods") // 100 if text.endswith("%") else int(number)
 
 
 def _print(report: Report, showing: Showing) -> None:
     if showing.format == "json":
-        emit(to_json(report), showing.out)
-    elif showing.out in (None, STDOUT):
-        console = console_for()
-        render_report(console, report, every_node=showing.every_node or not console.is_terminal)
-    else:
-        console, buffer = capture(PIPE_WIDTH)
-        render_report(console, report, every_node=True)
-        emit(buffer.getvalue(), showing.out)
+        emit(to_json(report), showing.out, exact=True)
+        return
+    console = console_for()
+    if showing.out in (None, STDOUT) and console.is_terminal:
+        render_report(console, report, every_node=showing.every_node)
+        return
+    console, buffer = capture(console.width if showing.out in (None, STDOUT) else None)
+    render_report(console, report, every_node=True)
+    emit(tidy(buffer.getvalue()), showing.out)

@@ -8,7 +8,6 @@ from ksolver_cli.cli.common import options as o
 from ksolver_cli.cli.common.cluster_flags import ClusterFlags, with_cluster_flags
 from ksolver_cli.cli.common.exits import Exit
 
-
 DEMO_EFFORT = 0.05
 """The demo answers in seconds; a real analysis takes the time that a real saving is worth."""
 
@@ -35,6 +34,7 @@ def analyze(
     ignore_taints: o.IgnoreTaints = False,
     relax_anti_affinity: o.RelaxAntiAffinity = False,
     relax_affinity: o.RelaxAffinity = False,
+    vram_store: o.VramStore = None,
     seed: o.Seed = 0,
     workers: o.Workers = 2,
     time_limit: o.TimeLimit = 300,
@@ -44,12 +44,13 @@ def analyze(
     cluster: ClusterFlags,
 ) -> None:
     """How much the cluster overpays, what stops it from paying less, and how to get there."""
-    from ksolver_cli.cli.analysis import Asked, Searching, Showing, run, what_if
+    from ksolver_cli.cli.analysis import Asked, Priced, Searching, Showing, run, what_if
 
     source = "demo" if demo else sample
     showing = Showing("json" if json else output, out, all_nodes, strict_prices, tuple(fail_on or ()))
     searching = Searching(move_budget, seed, workers, time_limit, effort or (DEMO_EFFORT if demo else 1.0))
-    asked = Asked(tuple(snapshot or ()), source, complete, kubernetes_version, prices, region, spot_factor, cluster)
+    places = Priced(prices, region, spot_factor, vram_store)
+    asked = Asked(tuple(snapshot or ()), source, complete, kubernetes_version, places, cluster)
     relax = (ignore_taints, relax_anti_affinity, relax_affinity)
     _end(run(asked, searching, showing, what_if((cpu_headroom, memory_headroom, overcommit), relax)))
 

@@ -36,6 +36,9 @@ RelaxAntiAffinity = Annotated[bool, typer.Option("--relax-anti-affinity", help="
 RelaxAffinity = Annotated[
     bool, typer.Option("--relax-affinity", help="Ignore required pod and node affinity and node selectors.")
 ]
+VramStore = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Measured GPU memory, as vram-observe keeps it: adds class advice.")
+]
 Seed = Annotated[int, typer.Option(help="Seed of the search; same seed, same answer.")]
 Workers = Annotated[int, typer.Option(min=1, help="Solver threads.")]
 TimeLimit = Annotated[float, typer.Option(min=0, metavar="SECONDS", help="Stop the search after this long.")]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from ksolver_cli.domain.cluster import Caveat, Gap
 from ksolver_cli.domain.plan import Judgement, Limits
 from ksolver_cli.domain.report.actions import Action
+from ksolver_cli.domain.report.gpu_class import WrongGpuClass
 from ksolver_cli.domain.report.money_facts import Prices
 from ksolver_cli.domain.report.nodes import NodeRow, ReasonCount
 from ksolver_cli.domain.report.plan_facts import CurvePoint, PlanFacts
@@ -69,5 +70,6 @@ class Report:
     gaps: tuple[Gap, ...]
     caveats: tuple[Caveat, ...]
     options: tuple[OptionFact, ...] = ()
+    gpu_classes: tuple[WrongGpuClass, ...] = ()
     curve: tuple[CurvePoint, ...] = ()
     schema: str = SCHEMA

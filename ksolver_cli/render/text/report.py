@@ -9,6 +9,7 @@ from ksolver_cli.render.caveats import caveat_words, gap_words
 from ksolver_cli.render.console import paragraph
 from ksolver_cli.render.safe import plain
 from ksolver_cli.render.text.actions import render_actions
+from ksolver_cli.render.text.gpu_class import render_gpu_classes
 from ksolver_cli.render.text.headline import render_headline
 from ksolver_cli.render.text.nodes import render_nodes
 from ksolver_cli.render.text.waterfall import render_waterfall
@@ -25,6 +26,7 @@ def render_report(console: Console, report: Report, *, every_node: bool) -> None
         render_actions(console, report.actions, report.prices.currency)
         console.print()
         render_nodes(console, report.nodes, report.prices.currency, every=every_node)
+    render_gpu_classes(console, report.gpu_classes)
     _stuck(console, report)
     _caveats(console, report)
     _footer(console, report)
