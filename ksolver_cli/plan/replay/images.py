@@ -34,10 +34,12 @@ class Images:
     def _sum(self, images: tuple[str, ...], alive: BoolArray) -> Ints | None:
         total = np.zeros(len(alive), dtype=np.int64)
         for image in images:
-            holders = [(n, size) for n, size in self._where.get(tagged(image), ()) if alive[n]]
-            nodes: IntArray = np.array([n for n, _ in holders], dtype=np.intp)
-            sizes = np.array([size for _, size in holders], dtype=np.float64)
-            total[nodes] += (sizes * (len(holders) / int(np.count_nonzero(alive)))).astype(np.int64)
+            found = self._where.get(tagged(image), [])
+            nodes: IntArray = np.array([n for n, _ in found if alive[n]], dtype=np.intp)
+            if len(nodes):
+                # The scheduler keeps one size for an image: the one it saw first.
+                share = len(nodes) / int(np.count_nonzero(alive))
+                total[nodes] += int(float(found[0][1]) * share)
         return total if total.any() else None
 
 
