@@ -16,6 +16,7 @@ from ksolver_cli.catalog.userfile.files import check_price_file, problem_text
 from ksolver_cli.catalog.userfile.model import PriceFileError
 from ksolver_cli.cli.common.exits import CommandError, Exit
 from ksolver_cli.cli.common.guard import guarded
+from ksolver_cli.cli.common.output import emit
 from ksolver_cli.domain.money import CapacityType, Price, from_micros, monthly_micros
 
 P = ParamSpec("P")
@@ -248,7 +249,7 @@ def _shape_record(shape: InstanceShape | None) -> Record:
 
 def _print(records: Sequence[Record], output: Output) -> None:
     if output is Output.JSON:
-        sys.stdout.write(json.dumps(records, indent=2, ensure_ascii=False) + "\n")
+        emit(json.dumps(records, indent=2, ensure_ascii=False) + "\n", None, exact=True)
         return
     if not records:
         return

@@ -7,10 +7,11 @@ from typing import Annotated
 import typer
 
 from ksolver_cli import __version__
-from ksolver_cli.cli import analyze, catalog, conform, doctor, rbac, snapshot, vram_observe, vram_predict, why
+from ksolver_cli.cli import analyze, catalog, conform, doctor, plan, rbac, snapshot, vram_observe, vram_predict, why
 from ksolver_cli.cli.common.config import load_defaults
 from ksolver_cli.cli.common.exits import CommandError, tell
 from ksolver_cli.cli.common.guard import DEBUG_VARIABLE, guarded
+from ksolver_cli.cli.common.streams import forgive
 
 app = typer.Typer(
     name="ksolver",
@@ -51,10 +52,12 @@ app.command("conform")(guarded(conform.conform))
 app.command("vram-observe")(guarded(vram_observe.vram_observe))
 app.command("vram-predict")(guarded(vram_predict.vram_predict))
 app.add_typer(catalog.app, name="catalog")
+app.add_typer(plan.app, name="plan")
 
 
 def main() -> None:
     """Entry point of `ksolver` and of `kubectl ksolver`."""
+    forgive()
     try:
         defaults = load_defaults()
     except CommandError as error:

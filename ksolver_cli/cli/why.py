@@ -1,7 +1,6 @@
 """`ksolver why`: every node's Filter verdict on one pod."""
 
 import json as json_module
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +10,7 @@ import typer
 from ksolver_cli.cli.common import options as o
 from ksolver_cli.cli.common.cluster_flags import ClusterFlags, with_cluster_flags
 from ksolver_cli.cli.common.exits import CommandError, Exit
+from ksolver_cli.cli.common.output import emit
 from ksolver_cli.snapshot.model import Snapshot
 
 if TYPE_CHECKING:
@@ -57,13 +57,18 @@ def why(
 
 
 def _print(facts: "Why", *, as_json: bool) -> None:
-    from ksolver_cli.render.console import console_for
+    from ksolver_cli.render.console import capture, console_for, tidy
     from ksolver_cli.render.why import render_why, why_record
 
+    console = console_for()
     if as_json:
-        sys.stdout.write(json_module.dumps(why_record(facts), indent=2, ensure_ascii=False) + "\n")
+        emit(json_module.dumps(why_record(facts), indent=2, ensure_ascii=False) + "\n", None, exact=True)
+    elif console.is_terminal:
+        render_why(console, facts)
     else:
-        render_why(console_for(), facts)
+        pipe, buffer = capture(console.width)
+        render_why(pipe, facts)
+        emit(tidy(buffer.getvalue()), None)
 
 
 @dataclass(frozen=True, slots=True)

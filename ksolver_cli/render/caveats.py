@@ -29,7 +29,8 @@ def _objects(names: Sequence[str]) -> str:
 def caveat_words(caveat: Caveat) -> str:
     """One caveat on one line, with the first objects it touches."""
     objects = f": {_objects(caveat.objects)}" if caveat.objects else ""
-    return f"caveat: {WORDS[caveat.kind]}: {plain(caveat.detail)}{objects}"
+    words = "" if caveat.kind is CaveatKind.OTHER else f"{WORDS[caveat.kind]}: "
+    return f"caveat: {words}{plain(caveat.detail)}{objects}"
 
 
 def gap_words(gap: Gap) -> str:

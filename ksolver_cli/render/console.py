@@ -48,7 +48,12 @@ def paragraph(console: Console, text: str, indent: int = 0, *, hang: int = 0, st
         console.print(Padding(line, (0, 0, 0, indent + hang)))
 
 
-def capture(width: int) -> tuple[Console, io.StringIO]:
+def tidy(text: str) -> str:
+    """The text without the blanks that tables leave at the ends of lines."""
+    return "\n".join(line.rstrip() for line in text.split("\n"))
+
+
+def capture(width: int | None = None) -> tuple[Console, io.StringIO]:
     """A console without colour that writes into memory, for files and tests."""
     buffer = io.StringIO()
     return console_for(buffer, width=width), buffer

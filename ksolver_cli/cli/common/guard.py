@@ -32,24 +32,39 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
             return
         try:
             command(*args, **kwargs)
-        except CommandError as error:
-            _end(error.what, error.hint, error.code)
-        except SnapshotError as error:
-            _end(error.what, error.hint, Exit.SNAPSHOT)
+            sys.stdout.flush()
+        except typer.Exit:
+            raise
         except BrokenPipeError:
-            # The reader has what it wanted (`| head`); Python must not complain when it flushes at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _abandon_stdout()
             raise typer.Exit(Exit.DONE) from None
         except KeyboardInterrupt:
             _end("interrupted before there was any result", "run it again, or give it a time limit", Exit.INTERRUPTED)
-        except MemoryError:
-            _end("out of memory", "give fewer snapshots at once, or a machine with more memory", Exit.NO_RESULT)
-        except typer.Exit:
-            raise
-        except Exception as error:  # noqa: BLE001 - the outermost guard: a fault of ours, told without a traceback
-            _end(f"internal error: {type(error).__name__}: {error}", _REPORT_BUG, Exit.NO_RESULT)
+        except Exception as error:  # noqa: BLE001 - the outermost guard: no fault is told as a traceback
+            _end(*_told(error))
 
     return run
+
+
+def _abandon_stdout() -> None:
+    """The reader has what it wanted (`| head`), or the disk is full: Python must not complain when it flushes at
+    exit.
+    """
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _told(error: Exception) -> tuple[str, str, Exit]:
+    """What is wrong, what to do, and the exit code."""
+    if isinstance(error, CommandError):
+        return error.what, error.hint, error.code
+    if isinstance(error, SnapshotError):
+        return error.what, error.hint, Exit.SNAPSHOT
+    if isinstance(error, MemoryError):
+        return "out of memory", "give fewer snapshots at once, or a machine with more memory", Exit.NO_RESULT
+    if isinstance(error, OSError) and error.strerror:
+        _abandon_stdout()
+        return f"{error.filename or 'output'}: {error.strerror}", "make room, or check the path", Exit.NO_RESULT
+    return f"internal error: {type(error).__name__}: {error}", _REPORT_BUG, Exit.NO_RESULT
 
 
 def _end(what: str, hint: str, code: Exit) -> None:
