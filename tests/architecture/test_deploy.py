@@ -10,6 +10,7 @@ import yaml
 from ksolver_cli import __version__
 from ksolver_cli.collect.rights import VERBS, Scope, manifests
 from tests.paths import ROOT
+from tools import snapshot_reference
 
 DEPLOY = ROOT / "deploy"
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
@@ -99,3 +100,7 @@ def test_no_role_grants_more_than_reading(scope: Scope) -> None:
         assert set(rule["verbs"]) <= set(VERBS) == {"get", "list"}
         assert not {"secrets", "configmaps", "*"} & set(rule["resources"])
         assert "*" not in rule["apiGroups"]
+
+
+def test_the_snapshot_page_lists_the_allow_list() -> None:
+    assert snapshot_reference.main(["--check"]) == 0, "run python -m tools.snapshot_reference"

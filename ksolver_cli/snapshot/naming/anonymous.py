@@ -10,6 +10,8 @@ from ksolver_cli.snapshot.naming.known import has_public_value, is_known, says_n
 
 _UNKNOWN = "name"
 _FARGATE = "fargate-"
+# Without it the translation of in-tree volumes refuses an EBS volume.
+_EBS = "vol-"
 
 
 def _parts(image: str) -> tuple[str, str, str]:
@@ -79,7 +81,10 @@ class Anonymous:
     def __init__(self, collected: Collected, derived: Iterable[tuple[str, str]] = ()) -> None:
         width = max(4, len(str(len(collected.names))))
         ordered = enumerate(sorted(collected.names), 1)
-        self.map = {text: f"x{number:0{width}d}-{collected.roles.get(text, _UNKNOWN)}" for number, text in ordered}
+        self.map = {
+            text: f"{_EBS if text.startswith(_EBS) else ''}x{number:0{width}d}-{collected.roles.get(text, _UNKNOWN)}"
+            for number, text in ordered
+        }
         for first, second in derived:
             # The claim of an ephemeral volume is called after its pod and its volume.
             joined = f"{first}-{second}"

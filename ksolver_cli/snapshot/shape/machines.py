@@ -51,7 +51,7 @@ _VOLUME_SPEC = Record(
     local=Record(),
     hostPath=Record(),
     gcePersistentDisk=Record(public("partition", "readOnly"), pdName=NAME),
-    awsElasticBlockStore=Record(public("partition", "readOnly"), volumeID=NAME),
+    awsElasticBlockStore=Record(public("partition", "readOnly"), volumeID=PROVIDER_ID),
     azureDisk=Record(public("kind", "readOnly"), diskName=NAME, diskURI=NAME),
     azureFile=Record(public("readOnly"), shareName=NAME),
     cinder=Record(public("readOnly"), volumeID=NAME),

@@ -13,6 +13,7 @@ from ksolver_cli.snapshot.shape.vocabulary import (
     NAMES,
     NODE_SELECTOR,
     NODE_TERM,
+    PROVIDER_ID,
     PUBLIC,
     SELECTOR,
     TOLERATION,
@@ -79,7 +80,7 @@ _READ_ONLY = public("readOnly")
 _VOLUME_SOURCES: dict[str, Shape] = {
     "persistentVolumeClaim": Record(_READ_ONLY, claimName=NAME),
     "gcePersistentDisk": Record(_READ_ONLY, pdName=NAME, partition=PUBLIC),
-    "awsElasticBlockStore": Record(_READ_ONLY, volumeID=NAME, partition=PUBLIC),
+    "awsElasticBlockStore": Record(_READ_ONLY, volumeID=PROVIDER_ID, partition=PUBLIC),
     "azureDisk": Record(public("readOnly", "kind"), diskName=NAME, diskURI=NAME),
     "azureFile": Record(_READ_ONLY, shareName=NAME),
     "cinder": Record(_READ_ONLY, volumeID=NAME),

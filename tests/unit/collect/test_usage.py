@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import httpx
+import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,6 +23,8 @@ from ksolver_cli.collect.usage.histogram import RATIO, Histogram, bucket_of
 from ksolver_cli.collect.usage.history import Historian, History
 from ksolver_cli.collect.usage.owners import Owners
 from ksolver_cli.collect.usage.queries import Window
+from ksolver_cli.snapshot.shape.usage import EXTRAS
+from tests.paths import ROOT
 from tests.unit.collect.apiserver import ApiServer, named, pods
 
 Result = list[dict[str, Any]]
@@ -245,3 +248,13 @@ def test_the_proxy_of_the_api_server_gets_reads_only() -> None:
     transport = ProxyTransport(ApiServer().client().access)
     with pytest.raises(httpx.UnsupportedProtocol):
         transport.handle_request(httpx.Request("POST", "http://api.test/x"))
+
+
+def test_usage_holds_to_the_schema_and_to_the_allow_list() -> None:
+    schema = json.loads((ROOT / "docs/reference/snapshot.schema.json").read_text())
+    owners = Owners()
+    owners.take_objects("Pod", named("pods", "bare"))
+    answers = _answers(container_cpu_usage_seconds_total=[_range("bare", 0.1)], kube_pod_owner=[])
+    record = json.loads(json.dumps(_history(_prometheus(answers), owners).record()))
+    jsonschema.validate(record, {**schema["$defs"]["usage"], "$defs": schema["$defs"]})
+    assert EXTRAS.keep({"usage": record}) == {"usage": record}

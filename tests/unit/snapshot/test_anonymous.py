@@ -45,7 +45,7 @@ def _report(snapshot: Snapshot) -> dict[str, Any]:
 
 def _unmapped(report: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
     back = {other: name for name, other in names.items()}
-    text = re.sub(r"x\d{4,}-[a-z]+", lambda match: json.dumps(back[match[0]])[1:-1], json.dumps(report))
+    text = re.sub(r"(?:vol-)?x\d{4,}-[a-z]+", lambda match: json.dumps(back[match[0]])[1:-1], json.dumps(report))
     found: dict[str, Any] = json.loads(text)
     return found
 
