@@ -65,9 +65,9 @@ def analyze(snapshot: Snapshot, request: Request, watch: Watch) -> Report:
     solver = Solver(request.limits, watch.interrupted, lambda progress: watch.progress(progress.phase, 0.7))
     reachable = potential(cluster, classes, weights, found.plan, solver) if any(weights.values()) else None
     watch.progress("explaining", 0.9)
-    options = request.what_if.facts()
+    options, loosens = request.what_if.facts(), request.what_if.loosens
     report = assemble(
-        Answers(cluster, classes, prices, weights, found, request.limits, reachable, options), __version__
+        Answers(cluster, classes, prices, weights, found, request.limits, reachable, options, loosens), __version__
     )
     return replace(report, gpu_classes=_gpu_classes(snapshot, request))
 

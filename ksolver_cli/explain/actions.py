@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ksolver_cli.constraints.eviction import loses_local_data
 from ksolver_cli.domain.classes import Classes
@@ -16,6 +17,8 @@ from ksolver_cli.explain.places import pool_of
 from ksolver_cli.explain.steps.commands import LOOK, wave_commands
 from ksolver_cli.explain.steps.machines import machine_notes
 
+_DRAINS = (ActionKind.DRAIN_NODES, ActionKind.REMOVE_IDLE_NODES)
+
 
 def actions(
     cluster: Cluster, classes: Classes, plan: DrainPlan, money: Prices, rows: Sequence[NodeRow]
@@ -27,6 +30,15 @@ def actions(
     drains = _drains(cluster, classes, plan, prices)
     found = [*drains, *_pools(cluster, plan, drains), *budget_actions(cluster, rows), *_unpriced(money)]
     return tuple(found)
+
+
+def hypothetical(found: Sequence[Action]) -> tuple[Action, ...]:
+    """The same without commands to drain: where options let through what today's rules reject, pods would pend."""
+    why = "no commands: it needs rules that the options assume, and the cluster does not have yet"
+    return tuple(
+        replace(action, reasons=(why,), prechecks=(), commands=(), undo=()) if action.kind in _DRAINS else action
+        for action in found
+    )
 
 
 def _drains(cluster: Cluster, classes: Classes, plan: DrainPlan, prices: Mapping[str, int | None]) -> list[Action]:

@@ -13,7 +13,7 @@ from ksolver_cli.domain.pod import Phase, Pod
 from ksolver_cli.domain.report.money_facts import Prices
 from ksolver_cli.domain.report.plan_facts import CurvePoint, PlanFacts
 from ksolver_cli.domain.report.report import ClusterFacts, OptionFact, Report, StuckPod
-from ksolver_cli.explain.actions import actions
+from ksolver_cli.explain.actions import actions, hypothetical
 from ksolver_cli.explain.drainability import Today, node_rows
 from ksolver_cli.explain.money import in_currency, price_facts
 from ksolver_cli.explain.potential import Potential
@@ -37,6 +37,8 @@ class Answers:
     limits: Limits
     potential: Potential | None = None
     options: tuple[OptionFact, ...] = ()
+    loosened: bool = False
+    """Whether an option lets through what today's rules reject."""
 
 
 def assemble(answers: Answers, version: str) -> Report:
@@ -50,6 +52,7 @@ def assemble(answers: Answers, version: str) -> Report:
     today = Today(cluster, answers.classes, prospects, prices, frozenset(plan.nodes))
     rows = node_rows(today)
     found = _found(answers, money)
+    todo = actions(cluster, answers.classes, plan, money, rows)
     return Report(
         ksolver_version=version,
         cluster=_facts(answers, len(stuck)),
@@ -60,7 +63,7 @@ def assemble(answers: Answers, version: str) -> Report:
         numbers=three_numbers(found, _moves(answers)) if found else None,
         plan=_plan_facts(plan, money),
         judgement=_in_money(answers.found.judgement, money),
-        actions=actions(cluster, answers.classes, plan, money, rows),
+        actions=hypothetical(todo) if answers.loosened else todo,
         nodes=rows,
         stuck=_stuck(cluster, answers.classes, stuck),
         gaps=(*cluster.gaps, *_unmade(found, money)),

@@ -1,0 +1,43 @@
+"""A plan that needs rules which the cluster does not have is shown, and not printed as commands."""
+
+from fractions import Fraction
+
+import pytest
+
+from ksolver_cli.domain.plan import Limits
+from ksolver_cli.domain.report.actions import ActionKind
+from ksolver_cli.explain.whatif import WhatIf
+from ksolver_cli.pipeline import Request, Watch, analyze
+from ksolver_cli.snapshot.model import Snapshot
+from tools.samples.world import World, anti_affinity, requests
+
+DRAINS = (ActionKind.DRAIN_NODES, ActionKind.REMOVE_IDLE_NODES)
+
+
+def _snapshot() -> Snapshot:
+    """Four nodes, three of them with a small pod; the pods repel one another."""
+    world = World("loose")
+    for name in ("n0", "n1", "n2", "n3"):
+        world.node(name, "m5.xlarge", "a", "general")
+    world.deployment("shop", "web", 3, requests("100m", "64Mi"), affinity=anti_affinity("web"))
+    for pod, node in zip(world.objects["pods"], ("n0", "n1", "n2"), strict=True):
+        pod["spec"]["nodeName"] = node
+    return Snapshot({kind: tuple(items) for kind, items in world.objects.items()})
+
+
+@pytest.mark.parametrize(
+    ("asked", "printed"),
+    [
+        (WhatIf(), True),
+        (WhatIf(cpu_headroom=Fraction(1, 10)), True),
+        (WhatIf(overcommit=Fraction(3, 2)), False),
+        (WhatIf(relax_anti_affinity=True), False),
+        (WhatIf(ignore_taints=True), False),
+    ],
+)
+def test_commands_are_for_todays_rules(asked: WhatIf, printed: bool) -> None:
+    request = Request(limits=Limits(effort=0.1), what_if=asked, complete=True)
+    drains = [action for action in analyze(_snapshot(), request, Watch()).actions if action.kind in DRAINS]
+    assert drains
+    assert all(bool(action.commands) is printed and bool(action.undo) is printed for action in drains)
+    assert all(bool(action.reasons) for action in drains)
