@@ -54,5 +54,5 @@ class Lanes:
         index = [values.setdefault(v, len(values)) if v is not None else -1 for v in found]
         domain = np.array(index, dtype=np.intp)
         domain[domain < 0] = len(values)
-        identity = bool(np.array_equal(domain, np.arange(count)))
+        identity = len(values) == count and bool(np.array_equal(domain, np.arange(count)))
         return Lane(key, domain, len(values), is_identity=identity, is_whole=-1 not in index)
