@@ -16,7 +16,7 @@ from ksolver_cli.domain.report.report import Report
 from ksolver_cli.explain.assemble import Answers, assemble
 from ksolver_cli.explain.money import objective
 from ksolver_cli.explain.potential import Solver, potential
-from ksolver_cli.explain.whatif import WhatIf, applied
+from ksolver_cli.explain.whatif.options import WhatIf, applied
 from ksolver_cli.normalise.classes import classify
 from ksolver_cli.normalise.cluster import normalise
 from ksolver_cli.normalise.version import parse_version

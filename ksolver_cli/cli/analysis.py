@@ -14,7 +14,7 @@ from ksolver_cli.cli.common.progress import watching
 from ksolver_cli.cli.common.samples import sample
 from ksolver_cli.domain.plan import Limits
 from ksolver_cli.domain.report.report import Report
-from ksolver_cli.explain.whatif import WhatIf
+from ksolver_cli.explain.whatif.options import WhatIf
 from ksolver_cli.normalise.version import parse_version
 from ksolver_cli.pipeline import Request, analyze
 from ksolver_cli.plan.search import SearchOptions

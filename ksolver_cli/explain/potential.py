@@ -9,7 +9,7 @@ from ksolver_cli.constraints.rules.post import rules
 from ksolver_cli.domain.classes import Classes
 from ksolver_cli.domain.cluster import Cluster
 from ksolver_cli.domain.plan import DrainPlan, Limits, Proof
-from ksolver_cli.explain.relaxed import EVERYTHING, without
+from ksolver_cli.explain.whatif.relaxed import EVERYTHING, without
 from ksolver_cli.normalise.classes import classify
 from ksolver_cli.solve.build import Model, Pins, build
 from ksolver_cli.solve.solution import Interrupted, OnProgress, Solution

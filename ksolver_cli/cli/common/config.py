@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from ksolver_cli.cli.common.exits import CommandError, Exit
 
 _FIX = "write it as YAML: a command, then its options, e.g. `analyze: {prices: prices.yaml}`"
@@ -43,6 +41,9 @@ def _read(path: Path) -> Mapping[str, Mapping[str, Any]]:
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise CommandError(f"{path}: {error}", "make it readable, or remove it", Exit.USAGE) from error
+    # Here and not at the top: most runs have no file to read, and `--help` must stay quick.
+    import yaml
+
     try:
         content = yaml.safe_load(text)
     except yaml.YAMLError as error:

@@ -6,7 +6,7 @@ import pytest
 
 from ksolver_cli.domain.plan import Limits
 from ksolver_cli.domain.report.actions import ActionKind
-from ksolver_cli.explain.whatif import WhatIf
+from ksolver_cli.explain.whatif.options import WhatIf
 from ksolver_cli.pipeline import Request, Watch, analyze
 from ksolver_cli.snapshot.model import Snapshot
 from tools.samples.world import World, anti_affinity, requests

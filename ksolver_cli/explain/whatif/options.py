@@ -10,7 +10,7 @@ from ksolver_cli.domain.cluster import Cluster
 from ksolver_cli.domain.node import Node
 from ksolver_cli.domain.pod import Resources
 from ksolver_cli.domain.report.report import OptionFact
-from ksolver_cli.explain.relaxed import Dropped, without
+from ksolver_cli.explain.whatif.relaxed import Dropped, without
 
 
 @dataclass(frozen=True, slots=True)
