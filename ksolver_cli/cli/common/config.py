@@ -6,11 +6,18 @@ a command to run is never read from it.
 """
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ksolver_cli.cli.common.exits import CommandError, Exit
+
+_LOCAL = Path(".ksolver.yaml")
+_NEVER_LOCAL = re.compile(r"(?:.*_)?kubeconfig|(?:.*_)?(?:url|token_file|ca_file)|.*insecure.*|force|out|names|store")
+"""Options that a file in the working directory may not set: a kubeconfig names programs to run, an address gets the
+user's token, and an output path with `force` replaces files.
+"""
 
 _FIX = "write it as YAML: a command, then its options, e.g. `analyze: {prices: prices.yaml}`"
 
@@ -18,7 +25,7 @@ _FIX = "write it as YAML: a command, then its options, e.g. `analyze: {prices: p
 def config_files() -> tuple[Path, ...]:
     """Every configuration file, weakest first."""
     home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-    return home / "ksolver" / "config.yaml", Path(".ksolver.yaml")
+    return home / "ksolver" / "config.yaml", _LOCAL
 
 
 def load_defaults() -> dict[str, Any]:
@@ -28,10 +35,18 @@ def load_defaults() -> dict[str, Any]:
     defaults: dict[str, Any] = {}
     for path in config_files():
         for command, options in _read(path).items():
-            merged = dict(defaults.get(command, {}))
-            merged.update({str(key).replace("-", "_"): value for key, value in options.items()})
-            defaults[command] = merged
+            given = {str(key).replace("-", "_"): value for key, value in options.items()}
+            if path == _LOCAL:
+                _refuse_dangerous(command, given)
+            defaults[command] = {**defaults.get(command, {}), **given}
     return defaults
+
+
+def _refuse_dangerous(command: str, options: Mapping[str, Any]) -> None:
+    for option in options:
+        if _NEVER_LOCAL.fullmatch(option):
+            what = f"{_LOCAL}: {command}: {option.replace('_', '-')} is not taken from a file in the working directory"
+            raise CommandError(what, f"put it into {config_files()[0]}, or on the command line", Exit.USAGE)
 
 
 def _read(path: Path) -> Mapping[str, Mapping[str, Any]]:
