@@ -1,5 +1,6 @@
 """What a report promises comes true: its commands run as printed, the real scheduler places what they evict."""
 
+import json
 import logging
 import os
 import secrets
@@ -14,7 +15,9 @@ from tests.live.executed.world import draw
 from tests.live.plane import Plane
 
 LOG = logging.getLogger(__name__)
-SIZES = (9, 12, 15)
+logging.getLogger("httpx").setLevel(logging.WARNING)
+SIZES = tuple(int(size) for size in os.environ.get("KSOLVER_LIVE_NODES", "9 12 15").split())
+ROUNDS = 12
 BASE = int(os.environ.get("KSOLVER_LIVE_SEED", "0")) or secrets.randbelow(10**6)
 """Fresh for each run; the names of the tests tell it."""
 
@@ -32,10 +35,34 @@ def test_the_plan_comes_true(clean_plane: Plane, tmp_path: Path, seed: int, node
     check_printed(analysis)
     for printed, facts in zip(analysis.printed, analysis.drains, strict=False):
         began = time.monotonic()
-        drill.run(printed)
+        drill.run(printed.pasted)
         check_wave(cluster, set(facts["nodes"]))
         LOG.info("seed %d: %s in %.1f s", seed, printed.id, time.monotonic() - began)
     assert cluster.cost() == plan["cost_after_micros"]
+
+
+def test_a_plan_is_carried_on_with_a_fresh_look_after_each_wave(clean_plane: Plane, tmp_path: Path) -> None:
+    seed = BASE + len(SIZES)
+    cluster = Cluster(clean_plane, draw(seed, SIZES[-1]))
+    cluster.build()
+    drill = Drill(cluster, tmp_path)
+    analysis = drill.analyse(drill.snapshot("before"))
+    LOG.info("seed %d: %s", seed, analysis.summary)
+    drill.run(analysis.printed[0].pasted)
+    check_wave(cluster, set(analysis.drains[0]["nodes"]))
+    plan = analysis.file
+    for number in range(1, ROUNDS):
+        commands, plan = drill.go_on(plan, drill.snapshot(f"wave-{number}"))
+        facts = json.loads(plan.read_text())
+        LOG.info("seed %d: %s", seed, commands[:2])
+        drill.run(commands)
+        if not facts["plan"]["waves"]:
+            break
+        check_wave(cluster, set(facts["plan"]["waves"][0]["nodes"]))
+    else:
+        pytest.fail(f"the plan is not over after {ROUNDS} waves")
+    assert cluster.cost() == facts["plan"]["cost_after_micros"]
+    assert not any(node["spec"].get("unschedulable") for node in cluster.plane.items("api/v1/nodes"))
 
 
 def check_printed(analysis: Analysis) -> None:

@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from typing import Any
 
-from tests.live.executed.objects import controller, drivers, nodes, surroundings, workloads
+from tests.live.executed.objects import controller, drivers, finished, nodes, surroundings, workloads
 from tests.live.executed.world import LOST, PRICES, TYPE, World
 from tests.live.plane import Plane
 from tests.live.process import ServerError
@@ -31,6 +31,8 @@ class Cluster:
         self.plane.wait("the peak is scheduled", self._peaked, _SETTLES)
         self._scale_down()
         self.settle()
+        self.plane.apply(finished(len(self.world.nodes)))
+        self.plane.wait("the job is done", self._job_done, _SETTLES)
 
     def settle(self) -> None:
         """Wait until every workload is whole; says what is not where that does not come."""
@@ -47,6 +49,10 @@ class Cluster:
         objects = list(workloads(self.world))
         random.Random(self.world.seed).shuffle(objects)
         return objects
+
+    def _job_done(self) -> bool:
+        (job,) = self.plane.items("apis/batch/v1/jobs")
+        return bool(job.get("status", {}).get("completionTime"))
 
     def _peaked(self) -> bool:
         """Every pod is there, and has a node or the scheduler's word that it fits nowhere."""

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ class Analysis:
 
     printed: list[Printed]
     facts: dict[str, Any]
+    file: Path
 
     @property
     def drains(self) -> list[dict[str, Any]]:
@@ -67,15 +69,22 @@ class Drill:
         flags = ("analyze", str(source), "--prices", str(self._folder / "prices.yaml"))
         text.write_text(self._ksolver(*flags))
         self._ksolver(*flags, "--json", "--out", str(facts))
-        return Analysis(actions(text.read_text()), json.loads(facts.read_text()))
+        return Analysis(actions(text.read_text()), json.loads(facts.read_text()), facts)
 
-    def run(self, printed: Printed) -> None:
-        """Paste what stands under "run" into a shell, command by command; before nodes go, nothing may need them."""
-        for command in printed.pasted:
+    def go_on(self, plan: Path, source: Path) -> tuple[list[str], Path]:
+        """What `ksolver plan next` prints to be run, and the file with what is left of the plan."""
+        flags = ("plan", "next", str(plan), str(source), "--prices", str(self._folder / "prices.yaml"))
+        rest = source.with_suffix(".plan.json")
+        self._ksolver(*flags, "--json", "--out", str(rest))
+        return self._ksolver(*flags).splitlines(), rest
+
+    def run(self, commands: Sequence[str]) -> None:
+        """Paste into a shell, command by command; before nodes go, nothing may need them."""
+        for command in commands:
             if command.lstrip().startswith("kubectl delete node"):
                 self.cluster.settle()
                 left = set(command.split()[3:]) & set(self.cluster.residents())
-                assert not left, f"{printed.id} deletes {left}, which hold {self.cluster.residents()}"
+                assert not left, f"{command} while there is {self.cluster.residents()}"
             self._paste(command)
 
     def _paste(self, command: str) -> None:

@@ -97,6 +97,15 @@ def workloads(world: World) -> Iterator[Raw]:
     yield {"apiVersion": "v1", "kind": "Pod", "metadata": labelled, "spec": bare["spec"]}
 
 
+def finished(runs: int) -> Raw:
+    """A Job whose pods have ended and lie about on their nodes."""
+    template = _template("report", 100, 128)
+    template["spec"]["restartPolicy"] = "Never"
+    meta = {"name": "report", "namespace": "shop"}
+    body = {"completions": runs, "parallelism": runs, "template": template}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": body}
+
+
 def controller(app: App, replicas: int) -> Raw:
     """The Deployment or StatefulSet of an app."""
     template = _template(app.label, app.cpu, app.memory)
