@@ -80,7 +80,8 @@ def clean_pod(raw: RawObject, classes: Iterable[str], claim_names: Mapping[str, 
         kept["volumes"] = [_volume(volume, name) for volume in kept["volumes"]]
     if kept.get("resourceClaims"):
         kept["resourceClaims"] = [_claim(entry, claim_names) for entry in kept["resourceClaims"]]
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata_of(raw), "spec": kept}
+    metadata = {"namespace": "default", **metadata_of(raw)}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": kept}
 
 
 def _volume(raw: RawObject, pod_name: str) -> dict[str, Any]:
@@ -96,6 +97,13 @@ def _claim(raw: RawObject, claim_names: Mapping[str, str]) -> dict[str, Any]:
     return {"name": raw.get("name"), "resourceClaimName": made} if made else dict(raw)
 
 
+def clean_claim(raw: RawObject) -> dict[str, Any]:
+    """A PersistentVolumeClaim, its namespace said."""
+    claim = clean(raw, "v1", "PersistentVolumeClaim")
+    claim["metadata"] = {"namespace": "default", **claim["metadata"]}
+    return claim
+
+
 def clean_volume(raw: RawObject, claim_uids: Mapping[tuple[str, str], str]) -> dict[str, Any]:
     """A PersistentVolume whose claim is named without the uid, if it is that very claim; phase as it must have been."""
     volume = clean(raw, "v1", "PersistentVolume")
@@ -105,8 +113,9 @@ def clean_volume(raw: RawObject, claim_uids: Mapping[tuple[str, str], str]) -> d
         dropped = {"resourceVersion", "uid"} if wanted == reference.get("uid") else {"resourceVersion"}
         kept = {key: value for key, value in reference.items() if key not in dropped}
         volume["spec"] = {**volume["spec"], "claimRef": kept}
-    volume["status"] = {
-        "phase": "Bound" if isinstance(reference, Mapping) else "Available",
-        **(raw.get("status") or {}),
-    }
+    bound = isinstance(reference, Mapping)
+    status = raw.get("status") or {}
+    phase = status.get("phase") or ("Bound" if bound else "Available")
+    # The simulator looks up the claim of whatever says that it is bound.
+    volume["status"] = {**status, "phase": "Available" if phase == "Bound" and not bound else phase}
     return volume

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ksolver_cli.collect.schedulers.exchange import Question
-from ksolver_cli.conform.clean import clean, clean_node, clean_pod, clean_volume
+from ksolver_cli.conform.clean import clean, clean_claim, clean_node, clean_pod, clean_volume
 from ksolver_cli.domain.cluster import Cluster
 from ksolver_cli.domain.node import Node
 from ksolver_cli.domain.pod import Pod, VolumeKind
@@ -81,7 +81,7 @@ class Worlds:
         bound = {str((claim.get("spec") or {}).get("volumeName")) for claim in claims}
         volumes = [raw for raw in self._objects.get("persistentvolumes", ()) if _concerns(raw, bound, set(uids))]
         found = {kind: self._all(kind) for kind in _STORAGE}
-        found["persistentvolumeclaims"] = tuple(clean(claim, "v1", "PersistentVolumeClaim") for claim in claims)
+        found["persistentvolumeclaims"] = tuple(clean_claim(claim) for claim in claims)
         found["persistentvolumes"] = tuple(clean_volume(raw, uids) for raw in volumes)
         return found
 

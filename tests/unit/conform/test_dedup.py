@@ -1,7 +1,9 @@
 """Asking once for nodes that a pod cannot tell apart gives the verdicts of asking for each of them."""
 
+import json
 from random import Random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,27 +13,48 @@ from ksolver_cli.conform.run import Options, compare
 from ksolver_cli.domain.verdict import Family
 from ksolver_cli.snapshot.model import Snapshot
 from tests.live.worlds.everything import world
-from tests.live.worlds.nodes import HOST
-from tests.unit.conform.samples import ZONE, node, pod, snapshot, spread
+from tests.live.worlds.nodes import FEATURES, HOST, TAINTS, labels
+from tests.unit.conform.samples import ZONE, Json, affinity, node, pod, snapshot, spread
 from tests.unit.conform.schedulers import FamilyScheduler
+
+DISK: Json = {"key": "disk", "operator": "In", "values": ["ssd"]}
+
+
+def required(*terms: Json) -> Json:
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": list(terms)}}}
+
 
 EVERYTHING = Choice(Pods.ALL, 3)
 
 
 def drawn(seed: int) -> Snapshot:
-    """A random cluster whose nodes come in copies, so that there is something to ask once for."""
+    """A random cluster whose nodes come in copies, some of which differ in one thing."""
     random = Random(seed)
     found = world(random)
-    nodes = []
-    for original in found["nodes"]:
-        for copy in range(random.choice((1, 2, 4))):
-            name = f"{original['metadata']['name']}-{copy}" if copy else original["metadata"]["name"]
-            labels = {**original["metadata"]["labels"]}
-            if HOST in labels:
-                labels[HOST] = name
-            nodes.append({**original, "metadata": {"name": name, "labels": labels}})
+    nodes = [copy for original in found["nodes"] for copy in copies(random, original)]
     objects = {kind: tuple(items) for kind, items in found.items() if kind not in ("pod", "nodes", "pods")}
     return Snapshot({**objects, "nodes": tuple(nodes), "pods": (*found["pods"], found["pod"])})
+
+
+def copies(random: Random, original: Json) -> list[Json]:
+    made = [original]
+    for number in range(1, random.choice((1, 2, 4))):
+        name = f"{original['metadata']['name']}-{number}"
+        copy: Json = json.loads(json.dumps(original))
+        copy["metadata"]["name"] = name
+        if HOST in copy["metadata"]["labels"]:
+            copy["metadata"]["labels"][HOST] = name
+        changed = random.choice(("nothing", "nothing", "allocatable", "taints", "declaredFeatures", "labels"))
+        if changed == "labels":
+            copy["metadata"]["labels"] |= labels(random, name)
+        elif changed == "taints":
+            copy["spec"]["taints"] = [random.choice(TAINTS)]
+        elif changed == "allocatable":
+            copy["status"]["allocatable"] |= {"cpu": "60m", "memory": "100Mi"}
+        elif changed == "declaredFeatures":
+            copy["status"]["declaredFeatures"] = list(FEATURES) if random.random() < 0.5 else []
+        made.append(copy)
+    return made
 
 
 def verdicts(found: Comparison) -> dict[tuple[str, str], tuple[str, str, tuple[str, ...]]]:
@@ -42,7 +65,7 @@ def verdicts(found: Comparison) -> dict[tuple[str, str], tuple[str, str, tuple[s
     }
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.integers(0, 10**9), st.sampled_from([frozenset(), frozenset({Family.NODE_AFFINITY, Family.NODE_PORTS})]))
 def test_verdicts_are_those_of_the_full_run(seed: int, blind_to: frozenset[Family]) -> None:
     cluster = drawn(seed)
@@ -69,6 +92,38 @@ def test_a_topology_key_that_the_pod_names_tells_nodes_apart() -> None:
 def test_a_pod_that_names_nodes_by_field_or_has_a_claim_meets_each_of_them() -> None:
     nodes = node("a"), node("b"), node("c")
     term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["b"]}]}
-    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
-    assert probes(pod("p", affinity={"nodeAffinity": required}), *nodes) == 3
+    assert probes(pod("p", affinity=required(term)), *nodes) == 3
     assert probes(pod("p", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "x"}}]), *nodes) == 3
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"nodeSelector": {"disk": "ssd"}},
+        {"affinity": required({"matchExpressions": [{"key": "disk", "operator": "Exists"}]})},
+        {
+            "affinity": required(
+                {"matchExpressions": [{"key": "x", "operator": "Exists"}]}, {"matchExpressions": [DISK]}
+            )
+        },
+        {"affinity": {**affinity("podAffinity", "p", "disk")}},
+        {"affinity": {**affinity("podAntiAffinity", "p", "disk")}},
+        {"topologySpreadConstraints": [spread() | {"topologyKey": "disk"}]},
+    ],
+)
+def test_a_label_that_the_pod_looks_at_tells_nodes_apart(spec: Json) -> None:
+    nodes = node("a", labels={"disk": "ssd"}), node("b", labels={"disk": "hdd"}), node("c", labels={"disk": "ssd"})
+    assert probes(pod("p"), *nodes) == 1
+    assert probes(pod("p", **spec), *nodes) == 2
+
+
+@pytest.mark.parametrize("part", ["taints", "allocatable", "declaredFeatures"])
+def test_what_any_pod_meets_tells_nodes_apart(part: str) -> None:
+    other = node("b")
+    if part == "taints":
+        other["spec"]["taints"] = [TAINTS[0]]
+    elif part == "allocatable":
+        other["status"]["allocatable"] = {"cpu": "5", "memory": "8Gi", "pods": "110"}
+    else:
+        other["status"]["declaredFeatures"] = ["x"]
+    assert probes(pod("p"), node("a"), other, node("c")) == 2
