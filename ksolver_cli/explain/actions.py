@@ -15,7 +15,7 @@ from ksolver_cli.domain.report.nodes import NodeRow
 from ksolver_cli.explain.budget_actions import budget_actions
 from ksolver_cli.explain.places import pool_of
 from ksolver_cli.explain.steps.commands import LOOK, wave_commands
-from ksolver_cli.explain.steps.machines import machine_notes
+from ksolver_cli.explain.steps.machines import is_karpenter, machine_notes
 
 _DRAINS = (ActionKind.DRAIN_NODES, ActionKind.REMOVE_IDLE_NODES)
 
@@ -82,19 +82,19 @@ def _notes(cluster: Cluster, wave: Wave) -> tuple[str, ...]:
 
 
 def _pools(cluster: Cluster, plan: DrainPlan, drains: Sequence[Action]) -> list[Action]:
+    """Pools with a size that a person sets; Karpenter's have none."""
     removed = set(plan.nodes)
     sizes = Counter(pool_of(node) for node in cluster.nodes)
-    shrinks = Counter(pool_of(node) for node in cluster.nodes if node.name in removed)
     members: dict[str, list[Node]] = {}
     for node in cluster.nodes:
-        if node.name in removed:
+        if node.name in removed and pool_of(node) and not is_karpenter(node):
             members.setdefault(pool_of(node), []).append(node)
     return [
         Action(
             id=f"P{number}",
             kind=ActionKind.RESIZE_POOL,
-            subject=f"{pool} from {sizes[pool]} to {sizes[pool] - shrinks[pool]} nodes",
-            nodes=tuple(node.name for node in members[pool]),
+            subject=f"{pool} from {sizes[pool]} to {sizes[pool] - len(gone)} nodes",
+            nodes=tuple(node.name for node in gone),
             pods_moved=0,
             saving=None,
             effort=Level.LOW,
@@ -102,7 +102,7 @@ def _pools(cluster: Cluster, plan: DrainPlan, drains: Sequence[Action]) -> list[
             reasons=("set its minimum too, or an autoscaler brings the nodes back",),
             after=(drains[-1].id,),
         )
-        for number, pool in enumerate(sorted(name for name in shrinks if name), start=1)
+        for number, (pool, gone) in enumerate(sorted(members.items()), start=1)
     ]
 
 

@@ -15,7 +15,7 @@ _KARPENTER = ("karpenter.sh/nodepool", "karpenter.sh/provisioner-name")
 
 def machine_notes(nodes: Sequence[Node]) -> tuple[str, ...]:
     """One sentence for each way in which these machines end, with their names; none for no nodes."""
-    kept = [node for node in nodes if not _is_karpenter(node)]
+    kept = [node for node in nodes if not is_karpenter(node)]
     notes = [] if len(kept) == len(nodes) else ["Karpenter ends its machines as their nodes are deleted"]
     for provider, tell in (("aws", _aws), ("gce", _gce), ("azure", _azure)):
         mine = [node for node in kept if node.provider_id.startswith(f"{provider}://")]
@@ -26,7 +26,8 @@ def machine_notes(nodes: Sequence[Node]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _is_karpenter(node: Node) -> bool:
+def is_karpenter(node: Node) -> bool:
+    """Whether Karpenter made the node: its pool has no size that a person sets."""
     return any(key in node.labels for key in _KARPENTER)
 
 

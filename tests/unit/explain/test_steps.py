@@ -79,9 +79,12 @@ class _Kubectl:
     def run(self, argv: Sequence[str]) -> None:
         assert argv[0] == "kubectl"
         words = [word for word in argv[2:] if not word.startswith("--")]
-        {"cordon": self._cordon, "label": self._label, "drain": self._drain, "delete": self._delete}.get(
-            argv[1], lambda words, flags: None
-        )(words, dict(word.partition("=")[::2] for word in argv if word.startswith("--")))
+        flags = dict(word.partition("=")[::2] for word in argv if word.startswith("--"))
+        verbs = {"cordon": self._cordon, "label": self._label, "drain": self._drain, "delete": self._delete}
+        if argv[1] in verbs:
+            verbs[argv[1]](words, flags)
+        else:
+            assert argv[1] in ("rollout", "wait")
 
     def _cordon(self, words: Sequence[str], flags: Mapping[str, str]) -> None:
         self.cordoned |= set(words)

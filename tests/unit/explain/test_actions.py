@@ -1,4 +1,4 @@
-"""A plan that needs rules which the cluster does not have is shown, and not printed as commands."""
+"""Which actions a plan leads to: commands for rules that hold today, sizes for pools that have one."""
 
 from fractions import Fraction
 
@@ -14,11 +14,12 @@ from tools.samples.world import World, anti_affinity, requests
 DRAINS = (ActionKind.DRAIN_NODES, ActionKind.REMOVE_IDLE_NODES)
 
 
-def _snapshot() -> Snapshot:
+def _snapshot(pool_label: str = "eks.amazonaws.com/nodegroup") -> Snapshot:
     """Four nodes, three of them with a small pod; the pods repel one another."""
     world = World("loose")
     for name in ("n0", "n1", "n2", "n3"):
-        world.node(name, "m5.xlarge", "a", "general")
+        labels = world.node(name, "m5.xlarge", "a", "general")["metadata"]["labels"]
+        labels[pool_label] = labels.pop("eks.amazonaws.com/nodegroup")
     world.deployment("shop", "web", 3, requests("100m", "64Mi"), affinity=anti_affinity("web"))
     for pod, node in zip(world.objects["pods"], ("n0", "n1", "n2"), strict=True):
         pod["spec"]["nodeName"] = node
@@ -41,3 +42,14 @@ def test_commands_are_for_todays_rules(asked: WhatIf, printed: bool) -> None:
     assert drains
     assert all(bool(action.commands) is printed and bool(action.undo) is printed for action in drains)
     assert all(bool(action.reasons) for action in drains)
+
+
+@pytest.mark.parametrize(
+    ("label", "pools"), [("eks.amazonaws.com/nodegroup", ["general from 4 to 3 nodes"]), ("karpenter.sh/nodepool", [])]
+)
+def test_only_pools_with_a_size_are_resized(label: str, pools: list[str]) -> None:
+    request = Request(limits=Limits(effort=0.1), complete=True)
+    found = analyze(_snapshot(label), request, Watch()).actions
+    assert [action.subject for action in found if action.kind is ActionKind.RESIZE_POOL] == pools
+    ends = [reason for action in found if action.kind in DRAINS for reason in action.reasons]
+    assert any("Karpenter" in reason for reason in ends) is not bool(pools)
