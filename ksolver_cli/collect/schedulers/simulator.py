@@ -77,7 +77,7 @@ class Simulator:
         self._lost = 0
         self._config: Mapping[str, Any] | None = None
         self._http = httpx.Client(
-            base_url=options.url.rstrip("/"),
+            base_url=options.url.rstrip("/").removesuffix("/api/v1"),
             timeout=httpx.Timeout(max(options.seconds, 1.0), connect=min(5.0, max(options.seconds, 1.0))),
             headers={"User-Agent": "ksolver"},
             transport=transport,

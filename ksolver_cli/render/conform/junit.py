@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from xml.sax.saxutils import quoteattr
 
-from ksolver_cli.conform.facts import Comparison, Gate, Outcome, Pair
+from ksolver_cli.conform.facts import LISTED, Comparison, Gate, Outcome, Pair
 from ksolver_cli.render.conform.record import words
 from ksolver_cli.render.safe import plain
 
@@ -13,7 +13,8 @@ _WRONG = (Outcome.FALSE_POSITIVE, Outcome.FALSE_NEGATIVE)
 
 def to_junit(found: Comparison) -> str:
     """A strict difference is a failure, an expected one and a pod without any answer is skipped; so is nothing else."""
-    cases = [case for pod, pairs in sorted(found.pods.items()) for case in _of_pod(pod, pairs)]
+    pods = sorted(found.pods.items(), key=lambda item: (min(map(_worst, item[1])), item[0]))
+    cases = [case for pod, pairs in pods for case in _of_pod(pod, pairs)]
     gate = f"strict-gate: {found.gate.value}"
     # A gate that had nothing to look at must not read as passed.
     cases.append(_case("strict-gate", "gate", "" if found.gate is Gate.PASS else _element("failure", gate, [])))
@@ -36,8 +37,14 @@ def _of_pod(pod: str, pairs: Sequence[Pair]) -> list[str]:
     return found
 
 
+def _worst(pair: Pair) -> int:
+    """Strict differences before excused ones, false positives before all others."""
+    place = LISTED.index(pair.outcome) if pair.outcome in LISTED else len(LISTED)
+    return 2 * place + bool(pair.expected)
+
+
 def _order(pair: Pair) -> tuple[int, str]:
-    return list(Outcome).index(pair.outcome), pair.node
+    return _worst(pair), pair.node
 
 
 def _outcome(pairs: Sequence[Pair], element: str) -> str:

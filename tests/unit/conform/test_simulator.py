@@ -180,6 +180,13 @@ def test_a_simulator_that_is_gone_costs_one_attempt_a_pair_in_the_end() -> None:
     assert len(server.calls) == 3 * 3 + 3
 
 
+def test_the_url_may_hold_the_path_of_the_api() -> None:
+    server = Server(bound)
+    options = SimulatorOptions("http://sim.example/api/v1/", settle_seconds=0)
+    with Simulator(options, transport=httpx.MockTransport(server), pause=lambda seconds: None) as simulator:
+        assert simulator.ask(clean()).said is Said.PASS
+
+
 def test_what_the_import_cannot_carry_is_left_out_for_both_sides() -> None:
     question = Question(node("a"), pod("p"), {"csinodes": ({},), "namespaces": ({},), "resourceslices": ({},)})
     with Simulator(SimulatorOptions("http://sim.example")) as simulator:
