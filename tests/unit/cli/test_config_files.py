@@ -24,8 +24,10 @@ def test_the_working_directory_wins_over_the_home(desk: Path) -> None:
 
 @pytest.mark.parametrize(
     "option",
-    ["kubeconfig", "scheduler-kubeconfig", "prometheus-url", "prometheus_token_file", "simulator-url", "out", "force"]
-    + ["prometheus-insecure-skip-tls-verify", "prometheus-ca-file"],
+    [
+        *("kubeconfig", "scheduler-kubeconfig", "prometheus-url", "prometheus_token_file", "simulator-url", "out"),
+        *("force", "prometheus-insecure-skip-tls-verify", "prometheus-ca-file"),
+    ],
 )
 def test_what_runs_programs_or_gets_tokens_is_refused_there(desk: Path, option: str) -> None:
     (desk / ".ksolver.yaml").write_text(f"snapshot: {{{option}: x}}\n")
