@@ -115,8 +115,11 @@ def _differences(judge: Judge, answers: Json, version: str) -> dict[tuple[str, s
 
 
 def _is_first(theirs: Json, ours: Verdict | None) -> bool:
-    """Whether ours is what the scheduler met first. Plugins that leave no node between them are named together."""
-    return ours is not None and str(ours.family) in theirs["plugin"].split(",")
+    """Whether ours is what the scheduler met first.
+
+    Plugins that leave no node between them are named together, before Filter; each of ours speaks for itself.
+    """
+    return ours is not None and ("," in theirs["plugin"] or str(ours.family) == theirs["plugin"])
 
 
 def _grid_differences(judge: Judge, pod: Pod) -> list[str]:
