@@ -37,6 +37,8 @@ def _json(name: str, text: bytes) -> Iterator[Any]:
 
 
 def _json_error(name: str, error: json.JSONDecodeError) -> SnapshotError:
+    if "not valid UTF-8" in error.msg:
+        return SnapshotError(f"{name}: is not UTF-8 text", "save it as UTF-8, or write it again with kubectl")
     return SnapshotError(f"{name}: line {error.lineno}, column {error.colno}: not valid JSON ({error.msg})", _FIX_JSON)
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ksolver_cli.domain.cluster import Gap
 from ksolver_cli.snapshot.documents import parse
@@ -19,6 +19,8 @@ from ksolver_cli.snapshot.spool import many_objects
 
 _SUFFIXES = re.compile(r"\.(json|ya?ml)(\.(gz|zst))?$", re.IGNORECASE)
 
+T = TypeVar("T")
+
 
 class _Collected:
     """What the inputs held so far."""
@@ -28,6 +30,8 @@ class _Collected:
         self.gaps: list[Gap] = []
         self.header: dict[str, str] = {}
         self.extras: dict[str, Any] = {}
+        self.snapshot = ""
+        """Where our own snapshot came from, if there was one."""
 
     def take(self, found: Iterable[Found]) -> None:
         for one in found:
@@ -45,24 +49,29 @@ class _Collected:
         self.gaps += other.gaps
 
     def take_own(self, where: str, document: dict[str, Any]) -> None:
+        if self.snapshot:
+            raise SnapshotError(
+                f"{where}: a second snapshot, after {self.snapshot}",
+                "give one snapshot; beside it only lists of kinds that it does not hold",
+            )
+        self.snapshot = where
         current = migrate(where, document)
         for field in ("server_version", "cluster_name", "collected_at"):
             self.header.setdefault(field, str(current.get(field) or ""))
         self.gaps += [
             Gap(str(g.get("kind", "")), str(g.get("reason", "")), str(g.get("object", "")))
-            for g in current.get("gaps") or []
+            for g in _as(list, current.get("gaps"))
             if isinstance(g, dict)
         ]
-        self.extras.update(current.get("extras") or {})
+        self.extras.update(_as(dict, current.get("extras")))
         self.take(own_objects(where, current))
 
 
 def read_snapshot(paths: Sequence[str | Path]) -> Snapshot:
     """Everything the inputs hold, as one snapshot. `-` is stdin, a directory is all its JSON and YAML files.
 
-    Raises SnapshotError when a file cannot be read or parsed, or when nothing in the inputs is a Kubernetes object.
-    In a
-    directory, files that hold something else become gaps.
+    Raises SnapshotError when a file cannot be read or parsed, when nothing in the inputs is a Kubernetes object, or
+    when two snapshots are given. In a directory, files that hold something else become gaps; hidden ones are left out.
     """
     collected = _Collected()
     with many_objects():
@@ -71,8 +80,9 @@ def read_snapshot(paths: Sequence[str | Path]) -> Snapshot:
                 _read_file(file, collected)
     if not any(collected.objects.values()):
         names = ", ".join(str(path) for path in paths)
+        seen = next((f" ({gap.kind}: {gap.reason})" for gap in collected.gaps if gap.kind != "file"), "")
         raise SnapshotError(
-            f"{names}: no Kubernetes object that ksolver uses is in the input",
+            f"{names}: no Kubernetes object that ksolver uses is in the input{seen}",
             "give `kubectl get nodes,pods,… -A -o json` output, a directory of such files, or a snapshot",
         )
     return Snapshot(
@@ -88,10 +98,18 @@ def _files(path: str | Path) -> Iterator[str]:
     if str(path) == STDIN or not folder.is_dir():
         yield str(path)
         return
-    names = sorted(str(file) for file in folder.rglob("*") if file.is_file() and _SUFFIXES.search(file.name))
+    named = (file for file in folder.rglob("*") if _SUFFIXES.search(file.name))
+    # A link that leads nowhere is among them: its content is missing, which must not go by unsaid.
+    found = (file for file in named if file.is_file() or (file.is_symlink() and not file.exists()))
+    names = sorted(str(f) for f in found if not any(part.startswith(".") for part in f.relative_to(folder).parts))
     if not names:
         raise SnapshotError(f"{path}: no .json or .yaml file in this directory", "check the path")
     yield from names
+
+
+def _as(shape: type[T], value: object) -> T:
+    """The value where it has this shape, an empty one where not."""
+    return value if isinstance(value, shape) else shape()
 
 
 def _hint(path: str) -> Kind | None:

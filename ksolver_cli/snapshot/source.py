@@ -76,16 +76,18 @@ def read_chunks(path: str | Path) -> Iterator[bytes]:
     name = str(path)
     try:
         if name == STDIN:
+            if sys.stdin is None:
+                raise SnapshotError("stdin: is closed", "give a file, or pipe one in")
             yield from _decompressed("stdin", sys.stdin.buffer)
             return
         with Path(path).open("rb") as stream:
             yield from _decompressed(name, stream)
-    except OSError as error:
-        raise SnapshotError(f"{name}: {error.strerror or error}", "check the path and its permissions") from error
-    except (EOFError, zlib.error, zstandard.ZstdError) as error:
+    except (EOFError, gzip.BadGzipFile, zlib.error, zstandard.ZstdError) as error:
         raise SnapshotError(
             f"{name}: compressed data is damaged or cut short ({error})", "copy the file again, or take a new snapshot"
         ) from error
+    except OSError as error:
+        raise SnapshotError(f"{name}: {error.strerror or error}", "check the path and its permissions") from error
 
 
 def read_bytes(path: str | Path) -> bytes:
