@@ -51,7 +51,7 @@ _PUBLIC_KEYS = frozenset(
         "failure-domain.beta.kubernetes.io/zone",
         "failure-domain.beta.kubernetes.io/region",
         "karpenter.sh/capacity-type",
-        "eks.amazonaws.com/capacityType",
+        "eks.amazonaws.com/capacitytype",
         "eks.amazonaws.com/compute-type",
         "kubernetes.azure.com/scalesetpriority",
         "kubernetes.azure.com/cluster-type",
@@ -94,9 +94,10 @@ def is_known(key: str) -> bool:
 @lru_cache(maxsize=65_536)
 def has_public_value(key: str) -> bool:
     """Whether the values of a key are facts of machines (types, zones, architectures, GPU models), which pricing and
-    placing read, and not names.
+    placing read, and not names. Case does not count, since pricing looks at some keys without it.
     """
-    return key in _PUBLIC_KEYS or (key.startswith(_PUBLIC_PREFIXES) and is_known(key))
+    folded = key.lower()
+    return folded in _PUBLIC_KEYS or (folded.startswith(_PUBLIC_PREFIXES) and is_known(key))
 
 
 def says_nothing(text: str) -> bool:

@@ -258,3 +258,23 @@ def test_usage_holds_to_the_schema_and_to_the_allow_list() -> None:
     record = json.loads(json.dumps(_history(_prometheus(answers), owners).record()))
     jsonschema.validate(record, {**schema["$defs"]["usage"], "$defs": schema["$defs"]})
     assert EXTRAS.keep({"usage": record}) == {"usage": record}
+
+
+def test_mimir_gets_its_tenant_and_its_prefix_and_thanos_says_what_it_lacks() -> None:
+    """By their protocol alone: no Mimir and no Thanos runs here."""
+    seen: list[httpx.Request] = []
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        data = {"resultType": "vector", "result": [{"metric": {}, "value": [0, "1"]}]}
+        return httpx.Response(
+            200, json={"status": "success", "data": data, "isPartial": "count" not in str(request.url)}
+        )
+
+    settings = PrometheusSettings("http://mimir.test/prometheus", tenant="team-a")
+    client = PrometheusClient(settings, transport=httpx.MockTransport(handle))
+    found = Historian(client, WINDOW, Owners(), {"default": 1}).history()
+    assert {request.headers["X-Scope-OrgID"] for request in seen} == {"team-a"}
+    assert all(request.url.path.startswith("/prometheus/api/v1/query") for request in seen)
+    assert found.missing["kube_replicaset_owner"] == "answered in part only"
+    assert "answered in part only" in found.missing["container_cpu_usage_seconds_total"]

@@ -1,6 +1,7 @@
 """No canary of a hostile cluster gets into a file, and what matched before still matches."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,12 +13,14 @@ from ksolver_cli.domain.gpu_workload.fingerprint import fingerprint
 from ksolver_cli.domain.gpu_workload.hints import sniff
 from ksolver_cli.domain.gpu_workload.kept import kept_hints
 from ksolver_cli.snapshot.kinds import KINDS
+from ksolver_cli.snapshot.naming.known import has_public_value, is_known
 from ksolver_cli.snapshot.naming.publish import Document, Draft, anonymized, redacted
 from ksolver_cli.snapshot.naming.selected import looks_secret
 from ksolver_cli.snapshot.prune import prune
 from ksolver_cli.snapshot.shape.table import OBJECTS
 from ksolver_cli.snapshot.spool import Spool
 from ksolver_cli.snapshot.write import encode_document
+from tests.paths import ROOT
 from tests.unit.snapshot.hostile import CANARY, TOKEN, objects
 
 PLURALS = tuple(kind.plural for kind in KINDS)
@@ -137,3 +140,16 @@ def test_wrong_types_stay_wrong_but_say_nothing() -> None:
     assert CANARY not in json.dumps(kept)
     assert not isinstance(kept["spec"], dict)
     assert not isinstance(kept["status"], dict)
+
+
+def test_labels_that_pricing_reads_are_known_with_their_values() -> None:
+    spelled = re.compile(r'"([a-z0-9.-]+\.[a-z]+/[A-Za-z0-9._-]+)"')
+    read = {
+        key
+        for file in ("locate.py", "gpus.py")
+        for key in spelled.findall((ROOT / "ksolver_cli/catalog" / file).read_text(encoding="utf-8"))
+    }
+    named = {"kops.k8s.io/instancegroup", "doks.digitalocean.com/node-pool", "node.openshift.io/machine-set"}
+    assert len(read) > 10
+    assert {key for key in read if not is_known(key)} == set()
+    assert {key for key in read if not has_public_value(key)} <= named | {key for key in read if key.endswith("-")}
