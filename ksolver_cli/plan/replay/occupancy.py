@@ -7,7 +7,7 @@ import numpy as np
 from ksolver_cli.domain.classes import Classes
 from ksolver_cli.domain.cluster import Cluster
 from ksolver_cli.domain.pod import Pod
-from ksolver_cli.plan.replay.compile import LOAD_ROWS, Compiler, allocatable, score_requests
+from ksolver_cli.plan.replay.compiling.compiler import LOAD_ROWS, Compiler, allocatable, score_requests
 from ksolver_cli.plan.replay.images import Images
 from ksolver_cli.plan.replay.lanes import BoolArray, IntArray
 from ksolver_cli.plan.replay.mover import Mover, Numbers

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from ksolver_cli.constraints.matching.holders import has_fault
 from ksolver_cli.domain.classes import PodClass
 from ksolver_cli.domain.pod import HostPort, PodAffinityTerm, PodSpec
+from ksolver_cli.plan.replay.compiling.roster import Roster
 from ksolver_cli.plan.replay.lanes import NODE
-from ksolver_cli.plan.replay.roster import Roster
 from ksolver_cli.plan.replay.tallies import Members
 
 HARD_AFFINITY_WEIGHT = 1

@@ -11,12 +11,12 @@ from ksolver_cli.constraints.matching.taints import UNSCHEDULABLE_TAINT, is_tole
 from ksolver_cli.domain.classes import Classes
 from ksolver_cli.domain.cluster import Cluster
 from ksolver_cli.domain.pod import Effect, Pod, PodSpec, Resources, SpreadConstraint, VolumeKind
-from ksolver_cli.plan.replay.affinity import Affinities
+from ksolver_cli.plan.replay.compiling.affinity import Affinities
+from ksolver_cli.plan.replay.compiling.roster import Roster
+from ksolver_cli.plan.replay.compiling.topology import HOSTNAME, SYSTEM_DEFAULTS, Defaults, Eligibility, merged_selector
 from ksolver_cli.plan.replay.lanes import NODE, BoolArray, Lanes
 from ksolver_cli.plan.replay.mover import HardSpread, Ints, Mover, Numbers, SoftSpread, SoftTopology
-from ksolver_cli.plan.replay.roster import Roster
 from ksolver_cli.plan.replay.tallies import Book, Members
-from ksolver_cli.plan.replay.topology import HOSTNAME, SYSTEM_DEFAULTS, Defaults, Eligibility, merged_selector
 
 SCORE_CPU = 100
 """Millicores that scoring takes for a container without a CPU request (`DefaultMilliCPURequest`)."""

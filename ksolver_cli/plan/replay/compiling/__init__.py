@@ -1,0 +1,1 @@
+"""Pod classes made ready for replays: what they count, where, and with which weights."""
