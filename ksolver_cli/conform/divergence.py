@@ -37,6 +37,12 @@ def unmodelled_reasons(cluster: Cluster) -> Mapping[str, tuple[str, ...]]:
     return {name: tuple(dict.fromkeys(reasons)) for name, reasons in found.items()}
 
 
+def unreadable_objects(cluster: Cluster) -> tuple[str, ...]:
+    """What the caveats list as objects that could not be read."""
+    caveats = (caveat for caveat in cluster.caveats if caveat.kind is CaveatKind.BAD_OBJECT)
+    return tuple(sorted({name for caveat in caveats for name in caveat.objects}))
+
+
 def unsure_reasons(objections: tuple[Verdict, ...]) -> tuple[str, ...]:
     """Families that could not decide, as reasons."""
     unknown = (verdict for verdict in objections if isinstance(verdict, Unknown))

@@ -94,6 +94,8 @@ class Comparison:
     pods_chosen: int
     pods_total: int
     min_pairs: int = 1
+    unreadable: tuple[str, ...] = ()
+    """Objects of the snapshot that could not be read, and so were not compared."""
     strict: Bucket = field(default_factory=Bucket)
     expected: Bucket = field(default_factory=Bucket)
     reason_counts: dict[str, int] = field(default_factory=dict)

@@ -7,7 +7,13 @@ from functools import cached_property
 from ksolver_cli.collect.schedulers.exchange import Answer
 from ksolver_cli.conform.choose import Choice, Chosen, choose
 from ksolver_cli.conform.dedup import node_groups
-from ksolver_cli.conform.divergence import one_node_reasons, unmodelled_reasons, unshown_reasons, unsure_reasons
+from ksolver_cli.conform.divergence import (
+    one_node_reasons,
+    unmodelled_reasons,
+    unreadable_objects,
+    unshown_reasons,
+    unsure_reasons,
+)
 from ksolver_cli.conform.facts import Asked, Comparison, Pair
 from ksolver_cli.conform.ours import judge
 from ksolver_cli.conform.sources import Scheduler
@@ -92,6 +98,7 @@ class _Run:
             pods_chosen=len(chosen.pods),
             pods_total=chosen.pods_total,
             min_pairs=self.options.min_pairs,
+            unreadable=unreadable_objects(self.cluster),
         )
 
     @property

@@ -33,6 +33,8 @@ def render_comparison(console: Console, found: Comparison) -> None:
     )
     probes = f"Pairs: {found.pairs_total}, answered by {found.probes} probes of the scheduler"
     console.print(probes + ("; interrupted before the rest" if found.interrupted else ""), soft_wrap=True)
+    if found.unreadable:
+        console.print(f"Left out, for they cannot be read: {plain(', '.join(found.unreadable))}", soft_wrap=True)
     console.print(_counts(found))
     if found.reason_counts:
         counts = ", ".join(f"{plain(reason)} {count}" for reason, count in sorted(found.reason_counts.items()))

@@ -133,6 +133,12 @@ def test_a_run_that_is_stopped_tells_what_it_knows() -> None:
     assert found.pairs_total == found.probes == 2
 
 
+def test_what_cannot_be_read_is_named_and_costs_only_itself() -> None:
+    broken = pod("broken") | {"spec": {"containers": "many"}}
+    found = compare(snapshot([node("a")], [pod("p"), broken]), FamilyScheduler(), Options())
+    assert (list(found.pods), found.unreadable) == (["shop/p"], ("shop/broken",))
+
+
 def test_a_sample_takes_unbound_pods_first_and_depends_on_the_seed_alone() -> None:
     pods = [pod(f"u{i}") for i in range(3)] + [pod(f"b{i}", on="a") for i in range(30)]
     cluster = snapshot([node("a")], pods)
