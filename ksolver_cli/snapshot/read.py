@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 from ksolver_cli.domain.cluster import Gap
 from ksolver_cli.snapshot.documents import parse
+from ksolver_cli.snapshot.files.long_lists import HEAD_BYTES, NotALongListError, batches, is_long_list
 from ksolver_cli.snapshot.importers import Found, import_document
 from ksolver_cli.snapshot.kinds import Kind, by_plural
-from ksolver_cli.snapshot.long_lists import HEAD_BYTES, NotALongListError, batches, is_long_list
 from ksolver_cli.snapshot.migrate import is_snapshot, migrate, own_objects
 from ksolver_cli.snapshot.model import Snapshot, SnapshotError
 from ksolver_cli.snapshot.prune import prune

@@ -10,7 +10,7 @@ from typing import IO, cast
 import orjson
 import zstandard
 
-from ksolver_cli.snapshot.atomic import whole_file
+from ksolver_cli.snapshot.files.atomic import whole_file
 from ksolver_cli.snapshot.model import SCHEMA, RawObject, Snapshot
 from ksolver_cli.snapshot.naming.publish import Document, Draft
 

@@ -18,7 +18,7 @@ from ksolver_cli.collect.access.find import find_access
 from ksolver_cli.collect.api.client import ApiClient
 from ksolver_cli.collect.live import Reading, read
 from ksolver_cli.collect.usage.gather import add_usage
-from ksolver_cli.snapshot.atomic import whole_file
+from ksolver_cli.snapshot.files.atomic import whole_file
 from ksolver_cli.snapshot.naming.publish import Document, Draft, anonymized, redacted
 from ksolver_cli.snapshot.spool import many_objects
 from ksolver_cli.snapshot.write import encode_document, write_file, write_pieces

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ksolver_cli.snapshot.long_lists import NotALongListError, batches, is_long_list
+from ksolver_cli.snapshot.files.long_lists import NotALongListError, batches, is_long_list
 from ksolver_cli.snapshot.model import SnapshotError
 from ksolver_cli.snapshot.read import read_snapshot
 

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from ksolver_cli.snapshot import atomic
-from ksolver_cli.snapshot.atomic import whole_file
+from ksolver_cli.snapshot.files import atomic
+from ksolver_cli.snapshot.files.atomic import whole_file
 from tests.paths import ROOT
 
 _SLOW_WRITER = """
 import sys, time
 from pathlib import Path
-from ksolver_cli.snapshot.atomic import whole_file
+from ksolver_cli.snapshot.files.atomic import whole_file
 with whole_file(Path(sys.argv[1]), replace=True) as stream:
     while True:
         stream.write(b"x" * 65536)
