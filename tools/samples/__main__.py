@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ksolver_cli.cli.analyze import DEMO_EFFORT
 from ksolver_cli.snapshot.model import Snapshot
 from ksolver_cli.snapshot.prune import prune
 from ksolver_cli.snapshot.write import write_snapshot
@@ -55,7 +56,9 @@ def _report(folder: Path) -> None:
     """The text report as a file, wide as a pipe gets it."""
     ksolver = Path(sys.executable).with_name("ksolver")
     command = [str(ksolver), "analyze", str(folder / "snapshot.json"), "--out", str(folder / "report.txt")]
-    subprocess.run(command, check=True)
+    # As `--demo` does it: the demo answers in seconds.
+    effort = ["--effort", str(DEMO_EFFORT)] if folder.name == "demo" else []
+    subprocess.run([*command, *effort], check=True)
 
 
 def main(folder: Path) -> None:
