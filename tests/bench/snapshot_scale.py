@@ -15,7 +15,8 @@ import resource, sys, time
 start = time.monotonic()
 {work}
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-sys.stderr.write(f"{{what}}: {{time.monotonic() - start:.1f}} s ({{time.process_time():.1f}} s of CPU), {{peak}} MiB\\n")
+took = f"{{time.monotonic() - start:.1f}} s ({{time.process_time():.1f}} s of CPU)"
+sys.stderr.write(f"{{what}}: {{took}}, {{peak}} MiB\\n")
 """
 _TAKE = """
 what = "snapshot"
