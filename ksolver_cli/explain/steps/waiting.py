@@ -7,8 +7,8 @@ from ksolver_cli.domain.pod import Pod, WorkloadRef
 from ksolver_cli.domain.report.actions import Command
 
 TIMEOUT = "--timeout=15m"
-_ROLLED_OUT = ("Deployment", "StatefulSet")
-_COUNTED = ("ReplicaSet", "ReplicationController")
+_COUNTED = ("StatefulSet", "ReplicaSet", "ReplicationController")
+"""Kinds whose ready replicas are counted: `kubectl rollout status` refuses StatefulSets that update on deletion."""
 
 
 class Waiting:
@@ -25,7 +25,7 @@ class Waiting:
             if not wanted or self._ready[str(ref)] < wanted:
                 continue
             target = (f"{ref.kind.lower()}/{ref.name}", "-n", ref.namespace)
-            if ref.kind in _ROLLED_OUT:
+            if ref.kind == "Deployment":
                 return Command(("kubectl", "rollout", "status", *target, TIMEOUT), "back")
             if ref.kind in _COUNTED:
                 ready = f"--for=jsonpath={{.status.readyReplicas}}={wanted}"

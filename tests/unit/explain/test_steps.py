@@ -176,6 +176,17 @@ def test_only_a_whole_workload_is_waited_for(ready: bool, waits: bool) -> None:
     assert (command.argv if command else None) == (expected if waits else None)
 
 
+def test_replicas_of_a_statefulset_are_counted() -> None:
+    world = World("waiting")
+    world.node("n0", "m5.xlarge", "a", "general")
+    world.statefulset("data", "store", ["a", "a"], SMALL, None, nodeName="n0")
+    cluster = normalise(Snapshot({kind: tuple(items) for kind, items in world.objects.items()}), complete=True)
+    command = Waiting(cluster).until_back(cluster.pods[0])
+    assert command is not None
+    assert command.argv[:5] == ("kubectl", "wait", "statefulset/store", "-n", "data")
+    assert "--for=jsonpath={.status.readyReplicas}=2" in command.argv
+
+
 def _machine(name: str, provider: str, **labels: str) -> Node:
     return Node(name, {}, labels={key.replace("__", "/"): value for key, value in labels.items()}, provider_id=provider)
 
