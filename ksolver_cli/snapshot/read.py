@@ -14,7 +14,7 @@ from ksolver_cli.snapshot.kinds import Kind, by_plural
 from ksolver_cli.snapshot.migrate import is_snapshot, migrate, own_objects
 from ksolver_cli.snapshot.model import Snapshot, SnapshotError
 from ksolver_cli.snapshot.prune import prune
-from ksolver_cli.snapshot.source import STDIN, read_bytes, read_chunks
+from ksolver_cli.snapshot.source import STDIN, read_bounded, read_bytes, read_chunks
 from ksolver_cli.snapshot.spool import many_objects
 
 _SUFFIXES = re.compile(r"\.(json|ya?ml)(\.(gz|zst))?$", re.IGNORECASE)
@@ -121,7 +121,7 @@ def _read_file(path: str, collected: _Collected) -> None:
     chunks = read_chunks(path)
     head = next(chunks, b"")
     if not is_long_list(head[:HEAD_BYTES]):
-        _read_whole(path, where, b"".join(chain([head], chunks)), collected)
+        _read_whole(path, where, read_bounded(where, chain([head], chunks)), collected)
         return
     found = _Collected()
     try:

@@ -13,8 +13,11 @@ import zstandard
 from ksolver_cli.snapshot.model import SnapshotError
 
 MAX_BYTES = 4 << 30
-"""Largest input after decompression; a 5,000-node cluster with 150,000 pods as kubectl prints it stays under a
-quarter.
+"""Largest input after decompression that is parsed as a whole."""
+
+MAX_LIST_BYTES = 16 << 30
+"""Largest list after decompression that is read object by object: 5,000 nodes and 150,000 pods with their managedFields,
+as kubectl prints them, are a quarter of it.
 """
 
 STDIN = "-"
@@ -68,7 +71,7 @@ def read_bounded(name: str, chunks: Iterable[bytes], limit: int = MAX_BYTES) -> 
     return b"".join(bounded(name, chunks, limit))
 
 
-def read_chunks(path: str | Path) -> Iterator[bytes]:
+def read_chunks(path: str | Path, limit: int = MAX_LIST_BYTES) -> Iterator[bytes]:
     """The decompressed content of a file (`-` is stdin), piece by piece. Compression is told by content, not by name.
 
     Raises SnapshotError.
@@ -78,10 +81,10 @@ def read_chunks(path: str | Path) -> Iterator[bytes]:
         if name == STDIN:
             if sys.stdin is None:
                 raise SnapshotError("stdin: is closed", "give a file, or pipe one in")
-            yield from _decompressed("stdin", sys.stdin.buffer)
+            yield from _decompressed("stdin", sys.stdin.buffer, limit)
             return
         with Path(path).open("rb") as stream:
-            yield from _decompressed(name, stream)
+            yield from _decompressed(name, stream, limit)
     except (EOFError, gzip.BadGzipFile, zlib.error, zstandard.ZstdError) as error:
         raise SnapshotError(
             f"{name}: compressed data is damaged or cut short ({error})", "copy the file again, or take a new snapshot"
@@ -92,9 +95,9 @@ def read_chunks(path: str | Path) -> Iterator[bytes]:
 
 def read_bytes(path: str | Path) -> bytes:
     """The whole decompressed content of a file; see `read_chunks`."""
-    return b"".join(read_chunks(path))
+    return b"".join(read_chunks(path, MAX_BYTES))
 
 
-def _decompressed(name: str, stream: IO[bytes]) -> Iterator[bytes]:
+def _decompressed(name: str, stream: IO[bytes], limit: int) -> Iterator[bytes]:
     buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(cast(io.RawIOBase, stream))
-    return bounded(name, _plain(buffered, buffered.peek(4)[:4]))
+    return bounded(name, _plain(buffered, buffered.peek(4)[:4]), limit)
