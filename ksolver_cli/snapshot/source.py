@@ -16,7 +16,7 @@ MAX_BYTES = 4 << 30
 """Largest input after decompression that is parsed as a whole."""
 
 MAX_LIST_BYTES = 16 << 30
-"""Largest list after decompression that is read object by object: 5,000 nodes and 150,000 pods with their managedFields,
+"""Largest list after decompression that is read object by object: 5,000 nodes and 150,000 pods with managedFields,
 as kubectl prints them, are a quarter of it.
 """
 
