@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import secrets
+import shlex
 import time
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from tests.live.executed.cluster import Cluster
 from tests.live.executed.drill import Analysis, Drill
-from tests.live.executed.world import draw
+from tests.live.executed.world import ZONES, App, World, draw
 from tests.live.plane import Plane
 
 LOG = logging.getLogger(__name__)
@@ -63,6 +64,24 @@ def test_a_plan_is_carried_on_with_a_fresh_look_after_each_wave(clean_plane: Pla
         pytest.fail(f"the plan is not over after {ROUNDS} waves")
     assert cluster.cost() == facts["plan"]["cost_after_micros"]
     assert not any(node["spec"].get("unschedulable") for node in cluster.plane.items("api/v1/nodes"))
+
+
+def test_no_node_is_deleted_under_a_pod_that_came_later(clean_plane: Plane, tmp_path: Path) -> None:
+    """The commands are old by the time they run; what nobody would bring back makes them stop."""
+    nodes = tuple((f"node-{number}", "even.4", ZONES[number], "web") for number in range(3))
+    cluster = Cluster(clean_plane, World(1, nodes, (App("web", 3, 3, 200, 256),)))
+    cluster.build()
+    drill = Drill(cluster, tmp_path)
+    (drain,) = drill.analyse(drill.snapshot("before")).drains
+    container = {"name": "c", "image": "registry.example/app:1"}
+    spec = {"containers": [container], "nodeName": drain["nodes"][-1]}
+    late = {"metadata": {"name": "late", "labels": {"app": "late"}}, "spec": spec}
+    clean_plane.create("api/v1/namespaces/shop/pods", late)
+    results = [drill.paste(shlex.join(command["argv"])) for command in drain["commands"][:-1]]
+    assert [done.returncode for done in results] == [0] * (len(results) - 1) + [1]
+    assert "shop/late" in results[-1].stderr
+    assert drain["commands"][-1]["argv"][:3] == ["kubectl", "delete", "node"]
+    assert [pod["metadata"]["name"] for pod in cluster.pods()].count("late") == 1
 
 
 def check_printed(analysis: Analysis) -> None:

@@ -85,12 +85,15 @@ class Drill:
                 self.cluster.settle()
                 left = set(command.split()[3:]) & set(self.cluster.residents())
                 assert not left, f"{command} while there is {self.cluster.residents()}"
-            self._paste(command)
+            done = self.paste(command)
+            said = f"{command}\n{done.stdout}{done.stderr}"
+            assert done.returncode == 0, f"{said}\npending {self.cluster.pending()}"
 
-    def _paste(self, command: str) -> None:
+    def paste(self, command: str) -> subprocess.CompletedProcess[str]:
+        """Have a shell run one command."""
         path = f"{self.cluster.plane.binaries}:{os.environ['PATH']}"
         env = {"PATH": path, "KUBECONFIG": str(self.cluster.plane.kubeconfig()), "HOME": str(self._folder)}
-        done = subprocess.run(
+        return subprocess.run(
             ["sh", "-e"],
             input=command + "\n",
             capture_output=True,
@@ -99,7 +102,6 @@ class Drill:
             timeout=_SHELL_SECONDS,
             env=env,
         )
-        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}\npending {self.cluster.pending()}"
 
     def _ksolver(self, *args: str) -> str:
         command = [sys.executable, "-c", "from ksolver_cli.cli.main import main; main()", *args]
