@@ -20,7 +20,7 @@ StrictPrices = Annotated[bool, typer.Option("--strict-prices", help="Exit 1 when
 Output = Annotated[str, typer.Option("--output", "-o", metavar="FORMAT", help="text or json.")]
 Json = Annotated[bool, typer.Option("--json", help="The same as -o json.")]
 Out = Annotated[str | None, typer.Option("--out", metavar="FILE", help="Write the result to a file; - is stdout.")]
-AllNodes = Annotated[bool, typer.Option("--all-nodes", help="A row for every node on a terminal too.")]
+AllNodes = Annotated[bool, typer.Option("--all-nodes", help="Every node and every command on a terminal too.")]
 Complete = Annotated[bool, typer.Option("--complete", help="What the input lacks does not exist.")]
 KubernetesVersion = Annotated[
     str | None, typer.Option(metavar="VERSION", help="Judge by this version instead of the snapshot's.")

@@ -19,6 +19,10 @@ TITLES = {
 }
 
 
+FEW_COMMANDS = 3
+"""As many commands are printed of any action."""
+
+
 def title(action: Action) -> str:
     """What the action does, in a few words."""
     count = len(action.nodes)
@@ -46,12 +50,14 @@ def _commands(console: Console, heading: str, commands: Sequence[Command]) -> No
             console.print(f"        # {plain(command.wait)}", style="dim", soft_wrap=True)
 
 
-def render_actions(console: Console, actions: Sequence[Action], currency: str) -> None:
-    """Print every action with its amount, effort, risk, pre-checks, commands and the way back."""
+def render_actions(console: Console, actions: Sequence[Action], currency: str, *, every: bool) -> None:
+    """Print every action with its amount, effort, risk, pre-checks, commands and the way back. Without `every`, long
+    lists of commands are counted instead, but for the first action's: nobody reads a thousand lines on a terminal.
+    """
     console.print("Actions", style="bold")
     if not actions:
         console.print("  Nothing to do.")
-    for action in actions:
+    for position, action in enumerate(actions):
         head = Text(f"  {action.id}  {title(action)}", style="bold")
         amount = _amount(action, currency)
         if amount:
@@ -65,6 +71,10 @@ def render_actions(console: Console, actions: Sequence[Action], currency: str) -
         paragraph(console, " · ".join(facts), 4, style="dim")
         for reason in action.reasons:
             paragraph(console, plain(reason), 4)
-        _commands(console, "check first", action.prechecks)
-        _commands(console, "run", action.commands)
-        _commands(console, "undo", action.undo)
+        if every or position == 0 or len(action.commands) <= FEW_COMMANDS:
+            _commands(console, "check first", action.prechecks)
+            _commands(console, "run", action.commands)
+            _commands(console, "undo", action.undo)
+        else:
+            counted = f"{many(len(action.commands), 'command')}: --out FILE writes them, --all-nodes prints them"
+            paragraph(console, counted, 4, style="dim")

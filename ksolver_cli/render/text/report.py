@@ -3,6 +3,7 @@
 from rich.console import Console
 
 from ksolver_cli.domain.report.report import Report
+from ksolver_cli.domain.report.waterfall import ThreeNumbers
 from ksolver_cli.render.amounts import many, monthly
 from ksolver_cli.render.blockers import counted
 from ksolver_cli.render.caveats import caveat_words, gap_words
@@ -23,7 +24,7 @@ def render_report(console: Console, report: Report, *, every_node: bool) -> None
         render_waterfall(console, report.waterfall, report.prices.currency)
     if report.nodes:
         console.print()
-        render_actions(console, report.actions, report.prices.currency)
+        render_actions(console, report.actions, report.prices.currency, every=every_node)
         console.print()
         render_nodes(console, report.nodes, report.prices.currency, every=every_node)
     render_gpu_classes(console, report.gpu_classes)
@@ -57,22 +58,19 @@ def _footer(console: Console, report: Report) -> None:
     for source in report.prices.sources:
         date = f" of {source.date}" if source.date else ""
         note = f" ({plain(source.note)})" if source.note else ""
-        console.print(
-            f"Prices: {many(source.nodes, 'node')}, {source.basis}, {plain(source.source)}{date}{note}", style="dim"
-        )
+        nodes = many(source.nodes, "node")
+        paragraph(console, f"Prices: {nodes}, {source.basis}, {plain(source.source)}{date}{note}", hang=2, style="dim")
     numbers = report.numbers
     if numbers is not None and report.prices.priced_nodes:
-        currency = report.prices.currency
-        share = (
-            "" if numbers.realised_share is None else f"; the drain plan realises {100 * numbers.realised_share:.1f} %"
-        )
-        console.print(
-            f"Proven: no placement costs less than {monthly(numbers.floor_micros, currency)}; best found "
-            f"{monthly(numbers.repack_micros, currency)} ({numbers.repack.status}){share}.",
-            style="dim",
-        )
+        paragraph(console, _proven(numbers, report.prices.currency), hang=2, style="dim")
     limits = report.limits
     stopped = f", limited by {report.limited_by}" if report.limited_by else ""
-    console.print(
-        f"ksolver {report.ksolver_version}, seed {limits.seed}, {many(limits.workers, 'worker')}{stopped}", style="dim"
-    )
+    workers = many(limits.workers, "worker")
+    console.print(f"ksolver {report.ksolver_version}, seed {limits.seed}, {workers}{stopped}", style="dim")
+
+
+def _proven(numbers: ThreeNumbers, currency: str) -> str:
+    floor, best = monthly(numbers.floor_micros, currency), monthly(numbers.repack_micros, currency)
+    share = numbers.realised_share
+    realised = "" if share is None else f"; the drain plan realises {100 * share:.1f} % of the difference"
+    return f"Proven: under today's rules no placement costs less than {floor}; best found {best}{realised}."
