@@ -71,19 +71,15 @@ def conform(
     json: o.Json = False,
     out: o.Out = None,
 ) -> None:
-    """Compare our feasibility with kube-scheduler's Filter phase, pod by pod and node by node.
+    """Compare our feasibility with kube-scheduler's Filter phase, one pod and one empty node at a time."""
+    from ksolver_cli.cli.conformance import asked, running
 
-    Each pair is put to the scheduler alone, one pod and one empty node, so that scores and other pods play no part.
-    """
-    from ksolver_cli.cli.conformance.asked import Gating, Input, Sampling, Showing, Source
-    from ksolver_cli.cli.conformance.running import run
-
-    code = run(
-        Input(tuple(snapshot or ()), demo, cluster, kubernetes_version),
-        Source(scheduler, simulator_url, scheduler_kubeconfig, scheduler_context, timeout, record),
-        Sampling(pods, sample, max_nodes, dedup_nodes, seed),
-        Gating(strict_all, fail_on_strict_false_positive, fail_on_any_strict, allow_skip, min_pairs),
-        Showing("json" if json else output, out, junit),
+    code = running.run(
+        asked.Input(tuple(snapshot or ()), demo, cluster, kubernetes_version),
+        asked.Source(scheduler, simulator_url, scheduler_kubeconfig, scheduler_context, timeout, record),
+        asked.Sampling(pods, sample, max_nodes, dedup_nodes, seed),
+        asked.Gating(strict_all, fail_on_strict_false_positive, fail_on_any_strict, allow_skip, min_pairs),
+        asked.Showing("json" if json else output, out, junit),
     )
     if code is not Exit.DONE:
         sys.stdout.flush()
