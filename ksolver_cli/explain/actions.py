@@ -19,6 +19,11 @@ from ksolver_cli.explain.steps.machines import is_karpenter, machine_notes
 
 _DRAINS = (ActionKind.DRAIN_NODES, ActionKind.REMOVE_IDLE_NODES)
 
+_UNPRICED_ALL = (
+    "the plan removes as many nodes as it can; what that saves can be told once --prices says what they cost"
+)
+_UNPRICED_WHERE_OTHERS_ARE = "pods may move to them, but none is removed before --prices says what they cost"
+
 
 def actions(
     cluster: Cluster, classes: Classes, plan: DrainPlan, money: Prices, rows: Sequence[NodeRow]
@@ -121,7 +126,7 @@ def _unpriced(money: Prices) -> list[Action]:
             saving=None,
             effort=Level.LOW,
             risk=Level.LOW,
-            reasons=("they take part in the plan, but carry no money until --prices says what they cost",),
+            reasons=(_UNPRICED_WHERE_OTHERS_ARE if money.priced_nodes else _UNPRICED_ALL,),
             prechecks=(check,),
         )
     ]
