@@ -22,6 +22,8 @@ CURVE = (10, 20, 30, 50)
 """Percent of the movable pods for which the curve of saving against moves is worked out."""
 MIP_SHARE = 0.4
 """Share of the time guard that looking for sets may take."""
+GREEDY_NODES = 300
+"""Clusters up to this size are also drained one node after the other; larger ones where the MIP finds nothing."""
 EXTENSIONS = 12
 """Nodes that are tried as additions to the best set."""
 
@@ -124,14 +126,16 @@ class _Search:
             index = prospects.board.node_index
             nodes = [index[name] for name in self._options.planned if name in index]
             return [("earlier plan", tuple(n for n in nodes if prospects.removable[n]))]
-        found = list(greedy_sets(prospects, self._limits.seed, stop))
         self._progress("looking for nodes to remove", 0.1)
+        found: list[Found] = []
         if prospects.removable.any():
             board = prospects.board
             model = Model(self._cluster, board.classes, prospects.feasible, rules(self._cluster, board.classes))
             problem = problem_of(prospects, model, self._prices)
             limits = replace(self._limits, seconds=self._limits.seconds * MIP_SHARE)
             found += mip_sets(prospects, problem, limits, stop)
+        if not found or len(prospects.removable) <= GREEDY_NODES:
+            found += greedy_sets(prospects, self._limits.seed, stop)
         return self._ranked(found)
 
     def _ranked(self, found: Sequence[Found]) -> list[Found]:

@@ -22,6 +22,10 @@ SWAPS = 0.4
 """Share of rounds that exchange a node for another of the same price instead of bending the order."""
 SMALLEST_STEP = 6
 """Evictions a step where larger steps did not hold: about what the jittered trials mix."""
+PENDED_A_NODE = 8
+"""Where more pods than this pend a replay, a node for each so many is given back at once."""
+LOOKED_AT = 40
+"""Pods, those that pended most, by which nodes to give back are chosen."""
 TRIED = 4
 """Nodes that are tried for giving back at a time."""
 
@@ -230,6 +234,10 @@ class Settler:
     def _give_back(self, best: Tried, probes: list[Trial]) -> Tried:
         """Give back the node that ends the pending most cheaply: the likeliest few are tried."""
         nodes = best.sequence.nodes
+        many = best.total // (len(probes) * PENDED_A_NODE)
+        if many > 1:
+            back = set(self._likely(best)[:many])
+            return self._try(best.sequence.with_nodes([n for n in nodes if n not in back]), probes)
         found: list[tuple[float, int, Tried]] = []
         for node in self._likely(best)[: 1 if self.is_exhausted else TRIED]:
             tried = self._try(best.sequence.with_nodes([n for n in nodes if n != node]), probes)
@@ -245,7 +253,8 @@ class Settler:
     def _relief(self, node: int, best: Tried) -> float:
         board = self._prospects.board
         room = board.start.cells[: len(board.shape.resources), node].copy()
-        asks = [(int(board.pod_class[pod]), board.pod_node[pod] == node, n) for pod, n in best.pended.items()]
+        worst = best.pended.most_common(LOOKED_AT)
+        asks = [(int(board.pod_class[pod]), board.pod_node[pod] == node, n) for pod, n in worst]
         asks += [(board.classes.pod_class_of[key], False, times) for key, times in best.homeless.items()]
         taken = 0.0
         for pod_class, at_home, times in asks:

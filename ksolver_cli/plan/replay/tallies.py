@@ -95,8 +95,11 @@ class Book:
         """All counts for the pods as they are today."""
         counts = np.zeros(self.size, dtype=np.int32)
         by_class = _pods_by_class(pod_class, num_classes)
+        arrays: dict[tuple[str, int], IntArray] = {}
         for (members, key, mask), tally in self._tallies.items():
-            slots = np.array(self.slots(key, mask), dtype=np.intp)
+            if (key, mask) not in arrays:
+                arrays[key, mask] = np.array(self.slots(key, mask), dtype=np.intp)
+            slots = arrays[key, mask]
             view = tally.view(counts)
             if members is None:
                 np.add.at(view, slots[slots >= 0], 1)
