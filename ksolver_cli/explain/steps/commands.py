@@ -18,8 +18,8 @@ from ksolver_cli.explain.steps.batches import Batch, batches
 from ksolver_cli.explain.steps.selecting import MARK, Selecting, selector_text
 from ksolver_cli.explain.steps.waiting import Waiting
 
-DRAIN_TIMEOUT = "--timeout=30m"
-"""A drain that a budget holds up ends with an error, instead of never."""
+DRAIN_MINUTES = 30
+"""What a budget may hold up a node's drain, besides the pods' own time to end; kubectl counts it for each node."""
 
 LOOK = Command(
     ("kubectl", "get", "pods", "--all-namespaces", "--field-selector=status.phase=Pending"),
@@ -45,7 +45,7 @@ def wave_commands(cluster: Cluster, classes: Classes, plan: DrainPlan) -> list[t
 def _removal(nodes: tuple[str, ...]) -> tuple[Command, ...]:
     if not nodes:
         return ()
-    sweep = ("kubectl", "drain", *nodes, "--ignore-daemonsets", DRAIN_TIMEOUT)
+    sweep = ("kubectl", "drain", *nodes, "--ignore-daemonsets", _timeout(0))
     return (Command(sweep, "nothing but daemons is left"), Command(("kubectl", "delete", "node", *nodes), "remove"))
 
 
@@ -82,5 +82,10 @@ class _Writer:
 
 
 def _drain(batch: Batch, selector: str) -> tuple[str, ...]:
+    timeout = _timeout(batch.sample.spec.termination_grace_seconds)
     data = ("--delete-emptydir-data",) if batch.has_local_data else ()
-    return ("kubectl", "drain", *batch.nodes, f"--pod-selector={selector}", "--ignore-daemonsets", *data, DRAIN_TIMEOUT)
+    return ("kubectl", "drain", *batch.nodes, f"--pod-selector={selector}", "--ignore-daemonsets", *data, timeout)
+
+
+def _timeout(grace_seconds: int) -> str:
+    return f"--timeout={DRAIN_MINUTES + grace_seconds // 60}m"

@@ -163,6 +163,17 @@ def test_an_empty_plan_has_no_commands() -> None:
     assert wave_commands(cluster, classify(cluster), DrainPlan((), 0, 0)) == []
 
 
+@pytest.mark.parametrize(("grace", "timeout"), [(30, "30m"), (3600, "90m")])
+def test_a_pod_that_takes_long_to_end_is_given_that_time(grace: int, timeout: str) -> None:
+    world = World("grace")
+    world.node("n0", "m5.xlarge", "a", "general")
+    world.deployment("shop", "web", 1, SMALL, nodeName="n0", terminationGracePeriodSeconds=grace)
+    cluster = normalise(Snapshot({kind: tuple(items) for kind, items in world.objects.items()}), complete=True)
+    plan = DrainPlan((Wave(("n0",), (Eviction(cluster.pods[0].key, "n0"),)),), 0, 0)
+    drains = [c.argv for c in _flat(wave_commands(cluster, classify(cluster), plan)) if c.argv[1] == "drain"]
+    assert [f"--timeout={timeout}" in argv for argv in drains] == [True, timeout == "30m"]
+
+
 @pytest.mark.parametrize(("ready", "waits"), [(True, True), (False, False)])
 def test_only_a_whole_workload_is_waited_for(ready: bool, waits: bool) -> None:
     world = World("waiting")
