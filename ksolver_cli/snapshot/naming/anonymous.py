@@ -86,7 +86,7 @@ class Anonymous:
             for number, text in ordered
         }
         for first, second in derived:
-            # The claim of an ephemeral volume is called after its pod and its volume.
+            # A ReplicaSet is called after its Deployment, an ephemeral volume's claim after its pod and volume.
             joined = f"{first}-{second}"
             if joined in self.map:
                 self.map[joined] = f"{self.name(first)}-{self.name(second)}"

@@ -36,7 +36,10 @@ _DOMAINS = (
     "ksolver.ai",
 )
 _BARE = frozenset(
-    {"pod-template-hash", "controller-revision-hash", "controller-uid", "job-name", "pod-template-generation"}
+    {
+        *("pod-template-hash", "rollouts-pod-template-hash", "controller-revision-hash", "pod-template-generation"),
+        *("controller-uid", "job-name", "CriticalAddonsOnly"),
+    }
 )
 
 _PUBLIC_KEYS = frozenset(

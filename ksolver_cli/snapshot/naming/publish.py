@@ -19,6 +19,8 @@ _ROLES = {kind.plural: kind.kind.lower() for kind in KINDS}
 _FIRST = ("nodes", "namespaces", "pods")
 """Kinds whose word a shared name gets, in this order, before all others."""
 
+_HASHES = ("pod-template-hash", "rollouts-pod-template-hash")
+
 
 @dataclass
 class Draft:
@@ -55,13 +57,16 @@ def redacted(draft: Draft, keep_labels: Sequence[str] = ()) -> Document:
 def anonymized(draft: Draft, keep_labels: Sequence[str] = ()) -> Document:
     """The draft redacted, and with every name that is the cluster's own replaced."""
     plain = redacted(draft, keep_labels)
-    collected, derived = Collected(), []
+    collected = Collected()
+    derived: list[tuple[str, str]] = []
     for plural in _by_priority(draft.spool):
         shape = OBJECTS[plural]
         for entry in plain.objects(plural):
             shape.change(entry, collected)
             collected.note_role(_name(entry), _ROLES[plural])
-            derived += _ephemeral_claims(entry) if plural == "pods" else []
+            derived += [*_ephemeral_claims(entry), *_replica_sets(entry)] if plural == "pods" else []
+    for part in (part for pair in derived for part in pair):
+        collected.name(part)
     EXTRAS.change(draft.extras, collected)
     names = Anonymous(collected, derived)
     extras = {**EXTRAS.change(draft.extras, names), "redaction": {"anonymous": True, "kept_labels": list(keep_labels)}}
@@ -106,4 +111,21 @@ def _ephemeral_claims(pod: RawObject) -> list[tuple[str, str]]:
         (_name(pod), str(volume.get("name") or ""))
         for volume in (volumes if isinstance(volumes, list) else [])
         if isinstance(volume, dict) and "ephemeral" in volume
+    ]
+
+
+def _replica_sets(pod: RawObject) -> list[tuple[str, str]]:
+    """The name of a pod's ReplicaSet in its parts, the Deployment's and a hash: where the ReplicaSet is not in the
+    file, its Deployment is told from them.
+    """
+    metadata = pod.get("metadata")
+    labels = metadata.get("labels") if isinstance(metadata, dict) else None
+    owners = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
+    hashes = [labels[key] for key in _HASHES if key in labels] if isinstance(labels, dict) else []
+    names = [owner.get("name") for owner in owners if isinstance(owner, dict)] if isinstance(owners, list) else []
+    return [
+        (name.removesuffix(f"-{ending}"), ending)
+        for name in names
+        for ending in hashes
+        if isinstance(name, str) and isinstance(ending, str) and ending and name.endswith(f"-{ending}")
     ]

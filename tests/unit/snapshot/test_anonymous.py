@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from ksolver_cli.domain.plan import Limits
+from ksolver_cli.normalise.cluster import normalise
 from ksolver_cli.pipeline import Request, Watch, analyze
 from ksolver_cli.render.json_report import to_json
 from ksolver_cli.snapshot.model import Snapshot
@@ -15,7 +16,7 @@ from ksolver_cli.snapshot.naming.publish import Document, Draft, anonymized, red
 from ksolver_cli.snapshot.read import read_snapshot
 from ksolver_cli.snapshot.spool import Spool
 from ksolver_cli.snapshot.write import encode_document, write_file
-from tests.paths import ROOT
+from tests.paths import DATA, ROOT
 
 SAMPLES = ("two-idle-nodes", "pdb-allows-none", "anti-affinity-three", "zonal-volumes", "gpu-fleet", "mixed-prices")
 
@@ -45,7 +46,8 @@ def _report(snapshot: Snapshot) -> dict[str, Any]:
 
 def _unmapped(report: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
     back = {other: name for name, other in names.items()}
-    text = re.sub(r"(?:vol-)?x\d{4,}-[a-z]+", lambda match: json.dumps(back[match[0]])[1:-1], json.dumps(report))
+    token = r"(?:vol-)?x\d{4,}-[a-z]+"
+    text = re.sub(token, lambda match: json.dumps(back[match[0]])[1:-1], json.dumps(report))
     found: dict[str, Any] = json.loads(text)
     return found
 
@@ -84,3 +86,39 @@ def test_no_name_is_left_and_equal_names_stay_equal(name: str, tmp_path: Path) -
     ordered = sorted(document.names)
     plain = [document.names[name] for name in ordered if "-name" not in document.names[name]]
     assert plain == sorted(plain)
+
+
+def test_a_replica_sets_name_still_tells_its_deployment(tmp_path: Path) -> None:
+    pod = {
+        "metadata": {
+            "name": "web-5d8f7c9b4-abcde",
+            "namespace": "shop",
+            "labels": {"pod-template-hash": "5d8f7c9b4"},
+            "ownerReferences": [
+                {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-5d8f7c9b4", "controller": True}
+            ],
+        },
+        "spec": {"containers": [{"name": "c", "image": "a:1"}]},
+    }
+    document = anonymized(_draft(Snapshot({"pods": (pod,)})))
+    assert document.names is not None
+    (found,) = normalise(_again(document, tmp_path)).pods
+    assert found.workload.kind == "Deployment"
+    assert found.workload.name == document.names["web"]
+
+
+@pytest.mark.parametrize("name", ["insights-archive", "honeycomb", "nri-k8s-1_35", "sonobuoy-aws-2018", "cloudability"])
+def test_real_clusters_give_the_same_reports(name: str, tmp_path: Path) -> None:
+    if not (DATA / "dumps").is_dir():
+        pytest.skip(f"no shared data at {DATA}")
+    snapshot = read_snapshot([DATA / "dumps" / name])
+    expected, plain = _report(snapshot), _report(_again(redacted(_draft(snapshot)), tmp_path))
+    assert plain == expected
+    document = anonymized(_draft(snapshot))
+    assert document.names
+    told = _unmapped(_report(_again(document, tmp_path)), document.names)
+    for part in (told, expected):
+        # Gaps name files here, which an anonymous file must not.
+        part.pop("gaps")
+        part["cluster"].pop("name", None)
+    assert told == expected
