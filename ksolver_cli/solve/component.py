@@ -12,7 +12,7 @@ from ksolver_cli.solve.place.check import faults
 from ksolver_cli.solve.place.improve import fewer_moves, go_home, improve
 from ksolver_cli.solve.place.realise import Incumbent, baseline, incumbent_of, realise
 from ksolver_cli.solve.place.repair import Effort
-from ksolver_cli.solve.place.targets import Guide, dive
+from ksolver_cli.solve.place.targets import TWO_STAGE, Guide, dive
 from ksolver_cli.solve.problem import IntArray, Problem
 from ksolver_cli.solve.solution import Progress, Run
 
@@ -67,6 +67,8 @@ class _Search:
         self.bound = self.certificate = 0
         self.method = "today"
         self.rng = np.random.default_rng(run.limits.seed)
+        self.counts: tuple[IntArray, float] | None = None
+        """Node counts of the best plan that came from a dive, and the reserve it was found with."""
 
     def run_all(self) -> None:
         """Every step until proven or stopped."""
@@ -81,6 +83,7 @@ class _Search:
             self._class_plan(bounded, guide)
             for shrink in LADDER:
                 self._dive(guide, shrink)
+            self._settle(guide)
         self._exact()
         if not self._done():
             found = improve(self.problem, self.best, self.bound, self.run, self.run.work(ATTEMPTS))
@@ -100,6 +103,14 @@ class _Search:
         if counts is not None:
             self._realise(guide, counts, f"dive at {shrink:g}")
 
+    def _settle(self, guide: Guide) -> None:
+        """In large problems: the best counts once more, split so that fewest pods move."""
+        if self.counts is None or self.problem.num_nodes <= TWO_STAGE or self.run.stopped():
+            return
+        counts, shrink = self.counts
+        guide.set_shrink(shrink)
+        self._realise(guide, counts, "fewer moves", stay=True)
+
     def _class_plan(self, bounded: Bounded, guide: Guide) -> None:
         """Lift the bound by branch and bound over node counts, and realise the counts it found."""
         size = self.problem.num_nodes
@@ -117,13 +128,16 @@ class _Search:
                 guide.set_shrink(shrink)
                 self._realise(guide, counts, "class MIP")
 
-    def _realise(self, guide: Guide, counts: IntArray, method: str) -> None:
+    def _realise(self, guide: Guide, counts: IntArray, method: str, *, stay: bool = False) -> None:
         cost = int((counts * self.problem.class_price).sum())
         if cost > self.best.cost:
             return
-        state = realise(guide, counts, self.rng, Effort(self.run.work(3000), 120))
+        state = realise(guide, counts, self.rng, Effort(self.run.work(3000), 120), stay=stay)
         if state.is_complete():
+            before = self.best
             self._offer(incumbent_of(state), method)
+            if self.best is not before:
+                self.counts = (counts, guide.shrink)
 
     def _exact(self) -> None:
         problem = self.problem

@@ -2,14 +2,18 @@
 
 import os
 from random import Random
+from unittest.mock import patch
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ksolver_cli.domain.plan import Limits, Status
+from ksolver_cli.solve.bound import lower
+from ksolver_cli.solve.bound.lower import lower_bound
 from ksolver_cli.solve.place.check import faults
 from ksolver_cli.solve.problem import Problem
+from ksolver_cli.solve.solution import Run
 from ksolver_cli.solve.solve import solve
 from tests.property.tiny import end_state_optimum, reachable_optimum, tiny_problem
 
@@ -39,6 +43,17 @@ def test_bound_and_cost_enclose_the_cheapest_end_state(random: Random) -> None:
     assert bound <= best <= cost
     if status is Status.OPTIMAL:
         assert cost == best
+
+
+@settings(max_examples=EXAMPLES // 2, deadline=None)
+@given(RANDOMS)
+def test_a_bound_certified_from_coarse_groups_holds_too(random: Random) -> None:
+    problem = tiny_problem(random)
+    fine = lower_bound(problem, Run(LIMITS)).bound
+    with patch.object(lower, "FINE_GROUPS", 0):
+        coarse = lower_bound(problem, Run(LIMITS)).bound
+    assert coarse <= end_state_optimum(problem)
+    assert coarse <= fine or fine <= end_state_optimum(problem)
 
 
 @settings(max_examples=EXAMPLES, deadline=None)

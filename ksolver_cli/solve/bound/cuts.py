@@ -14,15 +14,21 @@ LARGEST_FIT = 6
 """Fit rows look at pods of which at most this many go on a node; beyond that rounding gains next to nothing."""
 
 
-def candidate_rows(relaxation: Relaxation) -> Rows:
-    """Every valid extra row, to be filtered by violation."""
+def fit_rows(relaxation: Relaxation) -> Rows:
+    """Rows that know how many large pods share a node, to be filtered by violation."""
+    builder = RowBuilder.empty()
+    _fit_rows(relaxation, builder)
+    return builder.build()
+
+
+def rule_rows(relaxation: Relaxation) -> Rows:
+    """Every row that a rule gives, to be filtered by violation; a coarse relaxation gives the same ones in order."""
     builder = RowBuilder.empty()
     for rule in relaxation.problem.rules:
         if isinstance(rule, CapPerDomain):
             _cap_rows(relaxation, rule, builder)
     for spread in merged_spreads(relaxation.problem):
         _spread_rows(relaxation, spread, builder)
-    _fit_rows(relaxation, builder)
     return builder.build()
 
 
@@ -186,7 +192,7 @@ def _fit_row(
     builder.add(columns, np.concatenate([[-float(m)], weight[heavy]]), -INF, over)
 
 
-def _fit_weight(request: IntArray, capacity: int, m: int) -> IntArray:
+def _fit_weight(request: FloatArray | IntArray, capacity: int, m: int) -> IntArray:
     return np.asarray(
         (m + 1) * request // capacity - ((m + 1) * request % capacity == 0) * (request > 0), dtype=np.int64
     )

@@ -159,8 +159,12 @@ class Lp:
         """Change the whole objective (micro-dollars)."""
         self._highs.changeColsCost(len(cost), np.arange(len(cost), dtype=np.int32), cost / 1e6)
 
-    def solve(self, seconds: float) -> LpResult:
-        """Run simplex; `seconds` guards this run alone (HiGHS itself counts over all runs of an object)."""
+    def solve(self, seconds: float, *, primal: bool = False) -> LpResult:
+        """Run simplex; `seconds` guards this run alone (HiGHS itself counts over all runs of an object).
+
+        `primal` where only costs changed since the last run; the dual method suits changed sides, bounds and new rows.
+        """
+        self._option("simplex_strategy", 4 if primal else 1)
         self._option("time_limit", self._highs.getRunTime() + seconds)
         self._highs.run()
         status = self._highs.getModelStatus()

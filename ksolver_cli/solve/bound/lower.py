@@ -5,14 +5,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from ksolver_cli.solve.bound.certificate import certified_bound, lift
-from ksolver_cli.solve.bound.cuts import candidate_rows, violated
+from ksolver_cli.solve.bound.cuts import fit_rows, rule_rows, violated
+from ksolver_cli.solve.bound.fine import FineCertificate
 from ksolver_cli.solve.bound.highs import Ended, Lp, LpResult, MipBudget
 from ksolver_cli.solve.bound.relaxation import Relaxation, relax
 from ksolver_cli.solve.bound.sparse import Rows, stack
-from ksolver_cli.solve.problem import FloatArray, Problem
+from ksolver_cli.solve.problem import FloatArray, IntArray, Problem
 from ksolver_cli.solve.solution import Run
 
 MAX_ROUNDS = 12
+FINE_GROUPS = 1500
+"""With more groups than this the linear programme is solved on coarse ones, and certified on all."""
 MIP_TOLERANCE = 1e-6
 """HiGHS works to 1e-7 of feasibility in each row; its dual bound is trusted less by this share before it is lifted."""
 
@@ -30,6 +33,12 @@ class Bounded:
     bound: int
     floor_rows: Rows
     """The valid rows at the end of `lower_bound`; a guide adds rows to `rows` that are not."""
+    spare_rule: IntArray
+    """[spare row] the rule row it is, −1 for others."""
+    added: list[IntArray]
+    """The same of the rows added so far."""
+    fine: FineCertificate | None = None
+    """Certifies for the full relaxation where this one is coarse."""
 
     def separate(self, x: FloatArray) -> bool:
         """Add the spare rows that the point breaks; whether there were any."""
@@ -40,17 +49,23 @@ class Bounded:
         self.lp.add_rows(found)
         self.rows = stack(self.rows, found)
         self.spare = self.spare.take(~mask)
+        self.added.append(self.spare_rule[mask])
+        self.spare_rule = self.spare_rule[~mask]
         return True
 
 
 def lower_bound(problem: Problem, run: Run) -> Bounded:
     """Solve the class relaxation and certify it."""
-    relaxation = relax(problem)
+    coarse = problem.num_groups > FINE_GROUPS
+    relaxation = relax(problem, coarse=coarse)
     lower, upper = relaxation.lower, relaxation.upper.copy()
     upper[relaxation.first_gone :] = 0.0
     lp = Lp(relaxation.cost, lower, upper, relaxation.rows, run.limits.seed)
-    rows, spare = relaxation.rows, candidate_rows(relaxation)
-    bounded = Bounded(relaxation, rows, spare, lp, _nothing(relaxation), 0, 0, rows)
+    rules, fits = rule_rows(relaxation), fit_rows(relaxation)
+    mark = np.concatenate([np.arange(rules.count), np.full(fits.count, -1)])
+    rows, spare = relaxation.rows, stack(rules, fits)
+    bounded = Bounded(relaxation, rows, spare, lp, _nothing(relaxation), 0, 0, rows, mark, [])
+    bounded.fine = FineCertificate(relaxation) if coarse else None
     _solve(bounded, run)
     if bounded.point.ended is not Ended.OPTIMAL:
         return bounded
@@ -91,15 +106,23 @@ def _nothing(relaxation: Relaxation) -> LpResult:
 
 def _solve(bounded: Bounded, run: Run) -> None:
     for _ in range(MAX_ROUNDS):
-        result = bounded.lp.solve(run.limits.seconds)
+        result = bounded.lp.solve(run.left())
         bounded.point = result
         if result.ended is not Ended.OPTIMAL or run.interrupted() or not bounded.separate(result.x):
             return
-    bounded.point = bounded.lp.solve(run.limits.seconds)
+    bounded.point = bounded.lp.solve(run.left())
 
 
 def _certify(bounded: Bounded, lower: FloatArray, upper: FloatArray) -> float:
+    if bounded.fine is not None:
+        return bounded.fine.bound((lower, upper), *_proof(bounded, bounded.point.duals))
     return certified_bound(bounded.relaxation.cost, lower, upper, bounded.rows, bounded.point.duals)
+
+
+def _proof(bounded: Bounded, duals: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Duals of all rows so far (0 for rows newer than them) and which rule rows the added ones are."""
+    missing = np.zeros(bounded.rows.count - len(duals))
+    return np.concatenate([duals, missing]), np.concatenate([*bounded.added, np.zeros(0, dtype=np.int64)])
 
 
 def _branch(bounded: Bounded, index: int, root: float, run: Run) -> float:
@@ -133,7 +156,10 @@ def _certified_infeasible(bounded: Bounded, lower: FloatArray, upper: FloatArray
     if ray is None:
         return -np.inf
     nothing = np.zeros(bounded.relaxation.num_columns)
-    proofs = (certified_bound(nothing, lower, upper, bounded.rows, sign * ray) for sign in (1.0, -1.0))
+    if bounded.fine is not None:
+        proofs = [bounded.fine.bound((lower, upper), *_proof(bounded, s * ray), priced=False) for s in (1.0, -1.0)]
+    else:
+        proofs = [certified_bound(nothing, lower, upper, bounded.rows, s * ray) for s in (1.0, -1.0)]
     return root if max(proofs) > 0 else -np.inf
 
 

@@ -6,9 +6,10 @@ import numpy as np
 
 from ksolver_cli.domain.rules import CapPerDomain, Spread
 from ksolver_cli.solve.bound.sparse import RowBuilder, Rows
-from ksolver_cli.solve.problem import FloatArray, IntArray, Problem, rule_groups
+from ksolver_cli.solve.problem import BoolArray, FloatArray, IntArray, Problem, rule_groups
 
 INF = float("inf")
+STEPS = 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,8 +23,8 @@ class Relaxation:
     problem: Problem
     group_of: IntArray
     """[g] → LP group, −1 for residents."""
-    request: IntArray
-    """[lp group, k]"""
+    request: FloatArray
+    """[lp group, k], whole numbers unless coarse."""
     demand: IntArray
     x_group: IntArray
     x_class: IntArray
@@ -54,6 +55,14 @@ class Relaxation:
         """Column of the first v."""
         return self.num_classes + len(self.x_group)
 
+    def seats(self, pods: BoolArray) -> FloatArray:
+        """[lp group, c] of these bound pods, how many are on each class today."""
+        problem, table = self.problem, np.zeros(self.column_of.shape)
+        chosen = np.flatnonzero(pods & (self.group_of[problem.pod_group] >= 0))
+        cell = self.group_of[problem.pod_group[chosen]], problem.node_class[problem.pod_node[chosen]]
+        np.add.at(table, cell, 1.0)
+        return table
+
     def x_matrix(self, x: FloatArray) -> FloatArray:
         """[lp group, c] pods, from a full solution vector."""
         table = np.zeros(self.column_of.shape)
@@ -61,12 +70,11 @@ class Relaxation:
         return table
 
 
-def relax(problem: Problem) -> Relaxation:
-    """Build the relaxation of a problem."""
-    group_of, count = merge_groups(problem)
+def relax(problem: Problem, *, coarse: bool = False) -> Relaxation:
+    """Build the relaxation of a problem; a coarse one takes similar groups together and bounds nothing by itself."""
+    group_of, count = merge_groups(problem, coarse=coarse)
     real = group_of >= 0
-    request = np.zeros((count, len(problem.resources)), dtype=np.int64)
-    request[group_of[real]] = problem.request_floor[real]
+    request = _mean_requests(problem, group_of, count)
     demand = np.bincount(group_of[real], weights=problem.demand[real], minlength=count).astype(np.int64)
     feasible = np.zeros((count, problem.num_classes), dtype=bool)
     feasible[group_of[real]] = problem.feasible[real]
@@ -113,8 +121,32 @@ def _per_class(problem: Problem, group_of: IntArray, count: int, mask: object) -
     return table
 
 
-def merge_groups(problem: Problem) -> tuple[IntArray, int]:
-    """Groups with equal request, feasibility and counting rules are one: the rows cannot tell them apart."""
+def _mean_requests(problem: Problem, group_of: IntArray, count: int) -> FloatArray:
+    """[lp group, k] mean request of a pod; exact where all are equal."""
+    real = np.flatnonzero(group_of >= 0)
+    total = np.zeros((count, len(problem.resources)))
+    np.add.at(total, group_of[real], problem.request_floor[real].astype(float) * problem.demand[real][:, None])
+    pods = np.bincount(group_of[real], weights=problem.demand[real], minlength=count)
+    mean = total / np.maximum(pods, 1.0)[:, None]
+    first = np.full(count, -1, dtype=np.int64)
+    first[group_of[real][::-1]] = real[::-1]
+    sample = problem.request_floor[first]
+    differs = np.zeros(count, dtype=bool)
+    np.logical_or.at(differs, group_of[real], (problem.request_floor[real] != sample[group_of[real]]).any(axis=1))
+    return np.where(differs[:, None], mean, sample.astype(float))
+
+
+def _size_bins(problem: Problem) -> IntArray:
+    """[g, k] requests on a logarithmic scale, a quarter of an octave a step."""
+    return np.asarray(np.round(np.log2(problem.request_floor + 1.0) * STEPS), dtype=np.int64)
+
+
+def merge_groups(problem: Problem, *, coarse: bool = False) -> tuple[IntArray, int]:
+    """Groups with equal request, feasibility and counting rules are one: the rows cannot tell them apart.
+
+    Coarsely, groups without such rules are one already when their requests are of about the same size.
+    """
+    bins = _size_bins(problem)
     signature: list[list[int]] = [[] for _ in range(problem.num_groups)]
     for index, rule in enumerate(problem.rules):
         if isinstance(rule, CapPerDomain | Spread):
@@ -125,7 +157,8 @@ def merge_groups(problem: Problem) -> tuple[IntArray, int]:
     for g in range(problem.num_groups):
         if problem.resident[g] or problem.demand[g] == 0:
             continue
-        key = (problem.request_floor[g].tobytes(), problem.feasible[g].tobytes(), tuple(signature[g]))
+        size = bins[g] if coarse and not signature[g] else problem.request_floor[g]
+        key = (size.tobytes(), problem.feasible[g].tobytes(), tuple(signature[g]))
         group_of[g] = known.setdefault(key, len(known))
     return group_of, len(known)
 
@@ -164,7 +197,7 @@ def may_vanish(problem: Problem, classes: tuple[int, ...]) -> bool:
     return not stuck.any()
 
 
-def _capacity_rows(problem: Problem, request: IntArray, column_of: IntArray, builder: RowBuilder) -> IntArray:
+def _capacity_rows(problem: Problem, request: FloatArray, column_of: IntArray, builder: RowBuilder) -> IntArray:
     row = np.full((problem.num_classes, len(problem.resources)), -1, dtype=np.int64)
     index = len(request)
     for c, nodes in enumerate(problem.class_nodes):

@@ -7,7 +7,7 @@ import numpy as np
 from ksolver_cli.solve.place.construct import construct
 from ksolver_cli.solve.place.repair import Effort, repair
 from ksolver_cli.solve.place.state import State
-from ksolver_cli.solve.place.targets import Guide, choose_nodes, round_targets, stay_targets
+from ksolver_cli.solve.place.targets import Guide, choose_nodes, round_targets, targets
 from ksolver_cli.solve.problem import BoolArray, IntArray, Problem
 
 
@@ -49,15 +49,18 @@ def restore(problem: Problem, incumbent: Incumbent) -> State:
     return state
 
 
-def realise(guide: Guide, counts: IntArray, rng: np.random.Generator, effort: Effort) -> State:
-    """The best that construction and repair make of these node counts; ask `is_complete` whether it is a plan."""
+def realise(guide: Guide, counts: IntArray, rng: np.random.Generator, effort: Effort, *, stay: bool = False) -> State:
+    """The best that construction and repair make of these node counts; ask `is_complete` whether it is a plan.
+
+    With `stay` a programme of its own looks for the split that moves fewest pods, in large problems too.
+    """
     relaxation = guide.relaxation
     problem = relaxation.problem
     kept = choose_nodes(problem, counts)
-    targets = stay_targets(guide, kept)
-    if targets is None:
-        targets = np.zeros(relaxation.column_of.shape)
-    quota = round_targets(targets, np.minimum(relaxation.demand, np.round(targets.sum(axis=1)).astype(np.int64)))
+    wanted = targets(guide, kept, stay=stay)
+    if wanted is None:
+        wanted = np.zeros(relaxation.column_of.shape)
+    quota = round_targets(wanted, np.minimum(relaxation.demand, np.round(wanted.sum(axis=1)).astype(np.int64)))
     state = construct(problem, kept, quota, relaxation.group_of)
     repair(state, rng, effort)
     return state

@@ -5,12 +5,15 @@ import numpy as np
 from ksolver_cli.solve.bound.cuts import strict_spread_rows, violated
 from ksolver_cli.solve.bound.highs import Ended
 from ksolver_cli.solve.bound.lower import Bounded
+from ksolver_cli.solve.bound.relaxation import Relaxation
 from ksolver_cli.solve.bound.sparse import stack, with_twins
 from ksolver_cli.solve.problem import BoolArray, FloatArray, IntArray, Problem
 from ksolver_cli.solve.solution import Run
 
 NEAR = 1e-6
 PREFERENCE = 1e-4
+TWO_STAGE = 250
+"""Up to this many nodes the split that moves fewest pods is a linear programme of its own."""
 
 
 class Guide:
@@ -23,10 +26,13 @@ class Guide:
         self.bounded, self.run = bounded, run
         self.relaxation = bounded.relaxation
         self.lp = bounded.lp
-        bounded.spare = stack(bounded.spare, strict_spread_rows(self.relaxation))
+        strict = strict_spread_rows(self.relaxation)
+        bounded.spare = stack(bounded.spare, strict)
+        bounded.spare_rule = np.concatenate([bounded.spare_rule, np.full(strict.count, -1)])
         self.shrink = 0.0
-        self.cost = _with_preference(bounded.relaxation.problem, bounded.relaxation.cost)
+        self.cost = _with_preference(bounded.relaxation)
         self.lp.set_cost(self.cost)
+        self.lp.solve(run.left())
         self.lp.remember()
         self._first_counts = bounded.point.x[: self.relaxation.num_classes].copy()
         upper = self.relaxation.upper.copy()
@@ -49,18 +55,18 @@ class Guide:
     def solve(self, rounds: int = 12) -> bool:
         """Solve as things are set, adding broken rows at most so many times; whether there is a solution."""
         bounded = self.bounded
-        bounded.point = self.lp.solve(self.run.limits.seconds)
+        bounded.point = self.lp.solve(self.run.left())
         for _ in range(rounds):
             if bounded.point.ended is not Ended.OPTIMAL or not bounded.separate(bounded.point.x):
                 break
-            bounded.point = self.lp.solve(self.run.limits.seconds)
+            bounded.point = self.lp.solve(self.run.left())
         return bounded.point.ended is Ended.OPTIMAL
 
     def solve_with_twins(self, twins: IntArray) -> FloatArray | None:
         """Solve with twin columns behind the relaxation's; each twin's value is added to its original."""
         size, bounded = self.relaxation.num_columns, self.bounded
         while True:
-            bounded.point = self.lp.solve(self.run.limits.seconds)
+            bounded.point = self.lp.solve(self.run.left())
             if bounded.point.ended is not Ended.OPTIMAL:
                 return None
             x = bounded.point.x[:size].copy()
@@ -71,6 +77,8 @@ class Guide:
             found = bounded.spare.take(mask)
             self.lp.add_rows(with_twins(found, twins, size))
             bounded.rows, bounded.spare = stack(bounded.rows, found), bounded.spare.take(~mask)
+            bounded.added.append(bounded.spare_rule[mask])
+            bounded.spare_rule = bounded.spare_rule[~mask]
 
     def counts(self) -> FloatArray:
         """[c] nodes kept in the last solution."""
@@ -87,14 +95,22 @@ class Guide:
         self.lp.restore()
 
 
-def _with_preference(problem: Problem, cost: FloatArray) -> FloatArray:
-    """Costs that break ties between classes for the one whose nodes hold more pods: fewer moves for the same money."""
+def _with_preference(relaxation: Relaxation) -> FloatArray:
+    """Costs that break ties for fewer moves: towards classes whose nodes hold more pods, and, in large problems where
+    a second programme would take too long, towards classes where more pods of the group are.
+    """
+    problem, size = relaxation.problem, relaxation.num_classes
     weight = np.zeros(problem.num_nodes)
     bound = problem.pod_node >= 0
     np.add.at(weight, problem.pod_node[bound], problem.pod_weight[bound])
     share = np.array([weight[nodes].mean() for nodes in problem.class_nodes]) / max(float(weight.max(initial=0)), 1.0)
-    preferred = cost.copy()
-    preferred[: problem.num_classes] *= 1.0 - PREFERENCE * share
+    preferred = relaxation.cost.copy()
+    preferred[:size] *= 1.0 - PREFERENCE * share
+    if problem.num_nodes > TWO_STAGE:
+        here = relaxation.seats(bound)
+        near = here / np.maximum(here.max(axis=1, keepdims=True), 1.0)
+        fee = 5 * PREFERENCE * problem.cost_now / max(problem.num_pods, 1)
+        preferred[size : relaxation.first_gone] = fee * (1.0 - near[relaxation.x_group, relaxation.x_class])
     return preferred
 
 
@@ -142,6 +158,13 @@ def choose_nodes(problem: Problem, counts: IntArray) -> BoolArray:
     return kept
 
 
+def targets(guide: Guide, kept: BoolArray, *, stay: bool) -> FloatArray | None:
+    """[lp group, c] pods per class on these nodes; for large problems as the dive left them unless `stay`."""
+    if stay or guide.relaxation.problem.num_nodes <= TWO_STAGE:
+        return stay_targets(guide, kept)
+    return guide.relaxation.x_matrix(guide.bounded.point.x) if guide.solve() else None
+
+
 def stay_targets(guide: Guide, kept: BoolArray) -> FloatArray | None:
     """[lp group, c] pods per class on these nodes that let most pods stay where they are; None where they do not fit.
 
@@ -150,10 +173,7 @@ def stay_targets(guide: Guide, kept: BoolArray) -> FloatArray | None:
     relaxation, problem = guide.relaxation, guide.relaxation.problem
     size = relaxation.num_classes
     counts = np.bincount(problem.node_class[kept], minlength=size).astype(float)
-    stay = (problem.pod_node >= 0) & (relaxation.group_of[problem.pod_group] >= 0)
-    stay[stay] = kept[problem.pod_node[stay]]
-    here = np.zeros(relaxation.column_of.shape)
-    np.add.at(here, (relaxation.group_of[problem.pod_group[stay]], problem.node_class[problem.pod_node[stay]]), 1.0)
+    here = relaxation.seats((problem.pod_node >= 0) & kept[np.maximum(problem.pod_node, 0)])
     group, node_class = np.nonzero(here)
     twins = relaxation.column_of[group, node_class]
     cost = np.zeros(relaxation.num_columns)
