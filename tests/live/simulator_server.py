@@ -104,6 +104,8 @@ def simulator(oracle: Oracle) -> Iterator[tuple[str, SimulatorState]]:
 def _handler(state: SimulatorState) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        # Head and body in one packet: in two, each reply waits for the other side's delayed acknowledgement.
+        wbufsize = 1 << 16
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 # the base class's name
             pass

@@ -47,17 +47,19 @@ def blind_to_taints(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_demo_agrees_over_the_simulator_s_protocol(oracle: Oracle) -> None:
     with simulator(oracle) as (url, state):
         code, report = conform(
-            DEMO, "--simulator-url", url, "--pods", "all", "--sample", "12", "--max-nodes", "12", *GATED
+            DEMO, "--simulator-url", url, "--pods", "all", "--sample", "10", "--max-nodes", "10", *GATED
         )
     assert report["strict_gate_status"] == "pass", report["mismatches"]
     assert code == 0
-    assert report["simulator_probes"] == len(state.imports) == report["pairs_total"] == 144
+    assert report["simulator_probes"] == len(state.imports) == report["pairs_total"] == 100
     assert report["strict"]["no_answer"] == report["expected_divergence"]["no_answer"] == 0
 
 
 def test_a_rule_of_ours_that_is_broken_trips_the_gate(oracle: Oracle, blind_to_taints: None) -> None:
     with simulator(oracle) as (url, _):
-        code, report = conform(DEMO, "--simulator-url", url, "--pods", "all", "--max-nodes", "8", *GATED)
+        code, report = conform(
+            DEMO, "--simulator-url", url, "--pods", "all", "--sample", "10", "--max-nodes", "8", *GATED
+        )
     assert (code, report["strict_gate_status"]) == (1, "fail")
     assert report["strict"]["false_positive"] > 0
     assert report["mismatches"][0]["verdict"] == "false_positive"
@@ -74,7 +76,7 @@ def test_requests_that_fail_are_tried_again(oracle: Oracle) -> None:
 def test_the_demo_agrees_with_a_running_scheduler(clean_plane: Plane, tmp_path: Path) -> None:
     record = tmp_path / "verdicts.jsonl"
     kubeconfig = clean_plane.kubeconfig()
-    args = (DEMO, "--pods", "all", "--sample", "20", "--max-nodes", "15", "--dedup-nodes", *GATED)
+    args = (DEMO, "--pods", "all", "--sample", "15", "--max-nodes", "10", "--dedup-nodes", *GATED)
     live = conform(*args, "--scheduler", "cluster", "--scheduler-kubeconfig", kubeconfig, "--record", record)
     assert live[1].get("strict_gate_status") == "pass", live[1]
     assert live[0] == 0
