@@ -232,3 +232,26 @@ def test_doctor_of_an_unreachable_cluster_exits_3(busy: Plane, tmp_path: Path) -
     done = ksolver("doctor", "--kubeconfig", tmp_path / "kubeconfig")
     assert done.returncode == 3
     assert "unreachable" in done.stdout
+
+
+def test_a_credential_plugin_and_several_files_lead_to_the_cluster(busy: Plane, tmp_path: Path) -> None:
+    busy.grant("reader", _rules(busy))
+    plugin = tmp_path / "plugin"
+    answer = {
+        "apiVersion": "client.authentication.k8s.io/v1",
+        "kind": "ExecCredential",
+        "status": {"token": "reader-token"},
+    }
+    plugin.write_text(f"#!/bin/sh\necho '{json.dumps(answer)}'\n")
+    plugin.chmod(0o755)
+    config = json.loads(busy.kubeconfig().read_text())
+    execute = {"apiVersion": answer["apiVersion"], "command": "./plugin", "interactiveMode": "Never"}
+    (tmp_path / "users").write_text(json.dumps({"users": [{"name": "admin", "user": {"exec": execute}}]}))
+    (tmp_path / "rest").write_text(json.dumps(config))
+    environment = {"KUBECONFIG": f"{tmp_path / 'users'}:{tmp_path / 'gone'}:{tmp_path / 'rest'}"}
+    done = ksolver("snapshot", "--out", "-", env=environment)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["gaps"] == []
+    busy.grant("reader", [])
+    refused = ksolver("snapshot", "--out", "-", env=environment)
+    assert refused.returncode == 3, "the plugin's user must be who is asked about"

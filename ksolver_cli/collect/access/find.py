@@ -80,7 +80,8 @@ def _server(cluster: Named) -> str:
     url = server if "://" in server else f"http://{server}"
     try:
         parts = urlsplit(url)
-        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+        # A password in the address would be shown wherever the address is.
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0 and not parts.username
     except ValueError:
         usable = False
     if not usable:

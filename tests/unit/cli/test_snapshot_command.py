@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 from ksolver_cli.cli import doctor, rbac, snapshot
 from ksolver_cli.cli.common.guard import guarded
 from ksolver_cli.snapshot.read import read_snapshot
+from tests.paths import ROOT
 from tests.unit.collect.apiserver import ApiServer, named, on, pods, status
 from tests.unit.collect.sockets import serve
 
@@ -79,6 +81,7 @@ def test_a_stream_is_json_and_nothing_else(api: ApiServer, tmp_path: Path) -> No
     with serve(api) as server:
         done = _run("snapshot", "--out", "-", "--kubeconfig", _kubeconfig(tmp_path, server), "--keep-label", "team")
     document = json.loads(done.stdout)
+    jsonschema.validate(document, json.loads((ROOT / "docs/reference/snapshot.schema.json").read_text()))
     assert document["objects"]["nodes"][0]["metadata"]["labels"]["team"] == "payments"
     assert len(document["objects"]["pods"]) == 3
 

@@ -85,6 +85,7 @@ def test_files_come_from_the_flag_the_variable_or_the_home(tmp_path: Path) -> No
         ({"current-context": "x", "contexts": [{"name": "x", "context": {}}]}, "names no cluster"),
         (_config(cluster={"server": ""}), "no usable server"),
         (_config(cluster={"server": "https://["}), "no usable server"),
+        (_config(cluster={"server": "https://me:two words@api.test"}), "no usable server"),
         (_config(cluster={**SERVER, "certificate-authority-data": "%"}), "not base64"),
         (_config(cluster={**SERVER, "certificate-authority": "gone.crt"}), "gone.crt: No such file"),
         (_config({"client-certificate-data": base64.b64encode(b"x").decode()}), "half a client certificate"),

@@ -1,5 +1,7 @@
 """Reading a cluster: whole lists or none, gaps by their reason, and never anything but reads."""
 
+import time
+
 import httpx
 import pytest
 
@@ -230,3 +232,33 @@ def test_unicode_and_odd_names_come_through() -> None:
     server.objects["nodes"] = [{"metadata": {"name": "knoten-ü", "labels": {}}}, {"metadata": {"name": "n2"}}]
     names = [node["metadata"]["name"] for node in read(server.client(), ALL).spool.objects("nodes")]
     assert names == ["knoten-ü", "n2"]
+
+
+def test_a_kind_that_takes_too_long_is_a_gap_and_the_others_are_read() -> None:
+    server = _server(1777)
+
+    def slow(request: Request) -> Answer | None:
+        if request.path == PODS and request.query.get("continue"):
+            time.sleep(0.4)
+        return None
+
+    server.faults = [slow]
+    reading = read(server.client(), Connection(kind_seconds=0.3))
+    assert {gap.kind: gap.reason for gap in reading.gaps} == {"pods": "no answer in time"}
+    assert reading.spool.count("nodes") == 1
+    assert "services" in reading.spool.kinds()
+
+
+def test_pauses_never_outlast_the_time_a_kind_has() -> None:
+    server, pauses = _server(), list[float]()
+    server.faults = [on(PODS, status(429, "slow down", **{"Retry-After": "20"}))]
+    reading = read(server.client(pauses=pauses), Connection(kind_seconds=10.0))
+    assert pauses == []
+    assert "slow down" in {gap.kind: gap.reason for gap in reading.gaps}["pods"]
+
+
+def test_a_redirect_is_not_followed_with_our_credentials() -> None:
+    server = _server()
+    server.faults = [on(PODS, (302, {"Location": "https://login.test/"}, b""))]
+    reading = read(server.client(), ALL)
+    assert "302" in {gap.kind: gap.reason for gap in reading.gaps}["pods"]
