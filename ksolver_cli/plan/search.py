@@ -179,7 +179,7 @@ class _Search:
         best, saved = self._settler.nothing(), 0
         opened: list[Opened] = []
         for rank, (origin, nodes) in enumerate(candidates):
-            if self._prospects.saving(nodes) <= saved or self._clock.is_over():
+            if self._prospects.saving(nodes) <= saved or (opened and self._clock.is_over()):
                 continue
             self._progress(f"replaying drains: {origin}", 0.2 + 0.3 * rank / len(candidates))
             first = self._settler.open(nodes)
@@ -187,6 +187,8 @@ class _Search:
             if first.settled is not None:
                 best, saved = first.settled, self._prospects.saving(nodes)
         for rank, first in enumerate(sorted(opened, key=lambda o: o.tried.total)):
+            if saved and self._clock.is_over():
+                break
             self._progress("giving nodes back", 0.5 + 0.4 * rank / len(opened))
             settled = self._settler.settle(first, saved)
             if settled is not None and self._prospects.saving(settled.nodes) > saved:

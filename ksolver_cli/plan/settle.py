@@ -129,7 +129,8 @@ class Settler:
     def settle(self, opened: Opened, floor: int = 0) -> Settled | None:
         """The set, or what is left of it after giving nodes back, such that it holds under every trial.
 
-        None when interrupted, or once what is left saves no more than `floor` micro-dollars an hour.
+        None once what is left saves no more than `floor` micro-dollars an hour, or when interrupted with something to
+        fall back on; without, nodes are given back by the dozen, so that even an interrupt ends with a plan.
         """
         if opened.settled is not None:
             return opened.settled
@@ -159,7 +160,7 @@ class Settler:
 
     def _bring_home(self, best: Tried, probes: list[Trial], floor: int) -> Settled | None:
         while best.sequence.nodes:
-            if self._interrupted() or self._prospects.saving(best.sequence.nodes) <= floor:
+            if self._prospects.saving(best.sequence.nodes) <= floor or (floor and self._interrupted()):
                 return None
             best = self._climb(best, probes, ROUNDS)
             if best.total:
@@ -235,6 +236,8 @@ class Settler:
         """Give back the node that ends the pending most cheaply: the likeliest few are tried."""
         nodes = best.sequence.nodes
         many = best.total // (len(probes) * PENDED_A_NODE)
+        if self._interrupted():
+            many = max(many, 2, len(nodes) // 20)
         if many > 1:
             back = set(self._likely(best)[:many])
             return self._try(best.sequence.with_nodes([n for n in nodes if n not in back]), probes)

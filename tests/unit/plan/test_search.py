@@ -128,3 +128,18 @@ def test_reading_a_stored_plan() -> None:
     assert planned_nodes({"waves": [wave, {"nodes": ["n3"]}]}) == ("n1", "n2", "n3")
     for broken in (None, [], {}, {"plan": None}, {"waves": [1]}, {"waves": [{"nodes": [1]}]}):
         assert planned_nodes(broken) is None
+
+
+def test_a_pod_on_a_node_that_is_missing_changes_nothing() -> None:
+    of = spread_out()
+    lost = replace(of, pods=(*of.pods, w.pod("lost-0", "nowhere", w.spec(), kind="")))
+    assert found(lost).plan.nodes == found(of).plan.nodes
+
+
+def test_an_interrupt_in_the_middle_ends_with_a_plan() -> None:
+    """However early it comes once there is something to look at, the plan is judged and repeats nothing."""
+    for polls in (5, 20, 60, 200):
+        left = iter(range(polls))
+        result = found(spread_out(12, cpu=700), stop=lambda left=left: next(left, None) is None)  # type: ignore[misc] # bound
+        assert result.judgement.accepted
+        assert len(set(result.plan.nodes)) == len(result.plan.nodes)
