@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from tests.live.executed.world import DRIVER, HOST, PRICES, TYPE, TYPES, ZONE, App, Raw, World
+from tests.live.executed.world import DRIVER, HOST, LINGER, PRICES, TYPE, TYPES, ZONE, App, Raw, World
 
 
 def nodes(world: World) -> list[Raw]:
@@ -109,7 +109,7 @@ def finished(runs: int) -> Raw:
 def controller(app: App, replicas: int) -> Raw:
     """The Deployment or StatefulSet of an app."""
     template = _template(app.label, app.cpu, app.memory)
-    template["metadata"]["annotations"] = dict(app.annotations)
+    template["metadata"] |= {"annotations": dict(app.annotations), "finalizers": [LINGER] if app.lingers else []}
     template["spec"] |= app.spec
     if app.ports:
         ports = [{"containerPort": port, "hostPort": port} for port in app.ports]

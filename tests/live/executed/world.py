@@ -12,6 +12,8 @@ TYPES = {"small.2": (2000, 8192), "wide.4": (4000, 8192), "even.4": (4000, 16384
 PRICES = {"small.2": 96_130, "wide.4": 171_270, "even.4": 192_410, "deep.4": 252_190}
 """Micro-dollars an hour."""
 DRIVER = "disk.example"
+LINGER = "test.example/linger"
+"""Finalizer of pods that take their time to end."""
 BLOCKED, PINNED, LOST = "vault", "pinned", "lost"
 
 Raw = dict[str, object]
@@ -34,6 +36,8 @@ class App:
     ports: tuple[int, ...] = ()
     zones: tuple[str, ...] = ()
     """With zones each pod of a StatefulSet has a volume, in these zones by turns."""
+    lingers: bool = False
+    """Its pods take seconds to end, as real ones do."""
     app: str = ""
     """The label `app`, where it is not the name."""
 
@@ -105,11 +109,20 @@ def _bound(rng: random.Random) -> Sequence[App]:
     }
     one, scratch = {"maxUnavailable": 1}, {"volumes": [{"name": "scratch", "emptyDir": {}}]}
     return (
-        App("zonal", rng.randint(4, 6), 9, 250, 512, spec=spread("zonal", ZONE, 1), budget=one),
+        App("zonal", rng.randint(4, 6), 9, 250, 512, spec=spread("zonal", ZONE, 1), budget=one, lingers=True),
         App("zonal-two", 5, 8, 200, 384, spec=spread("zonal-two", ZONE, 2)),
-        App("soft", 4, 9, 200, 512, spec=spread("soft", ZONE, 1, hard=False)),
+        App("soft", 4, 9, 200, 512, spec=spread("soft", ZONE, 1, hard=False), lingers=True),
         App("hosts", 4, 6, 150, 256, spec=spread("hosts", HOST, 2, nodeTaintsPolicy="Honor")),
-        App("apart", 3, 5, 200, 256, spec=affinity("podAntiAffinity", "apart", HOST), budget={"minAvailable": "50%"}),
+        App(
+            "apart",
+            3,
+            5,
+            200,
+            256,
+            spec=affinity("podAntiAffinity", "apart", HOST),
+            budget={"minAvailable": "50%"},
+            lingers=True,
+        ),
         App("aloof", 3, 6, 150, 512, spec=affinity("podAntiAffinity", "aloof", HOST, required=False)),
         App("near", 2, 4, 150, 256, spec=affinity("podAffinity", "zonal", ZONE)),
         App("typed", 3, 6, 300, 512, spec={"affinity": {"nodeAffinity": by_type}}),
@@ -117,7 +130,7 @@ def _bound(rng: random.Random) -> Sequence[App]:
         App("edge", 2, 4, 100, 128, ports=(8443,)),
         App("urgent", 2, 4, 300, 512, spec={"priorityClassName": "urgent"}),
         App("cache", 3, 6, 200, 512, spec=scratch),
-        App("store", 4, 6, 300, 2048, "StatefulSet", "data", on_data, one, zones=ZONES),
+        App("store", 4, 6, 300, 2048, "StatefulSet", "data", on_data, one, zones=ZONES, lingers=True),
         App("queue", 3, 5, 200, 1024, "StatefulSet", "data", data),
         App(BLOCKED, 1, 1, 150, 128, budget={"maxUnavailable": 0}),
         App(PINNED, 1, 1, 100, 128, annotations={"karpenter.sh/do-not-disrupt": "true"}),
