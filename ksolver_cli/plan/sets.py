@@ -1,6 +1,7 @@
 """Candidate sets of nodes to remove: from the drain MIP, and from draining one node after the other."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 from ksolver_cli.constraints.eviction import must_move
 from ksolver_cli.domain.plan import Limits
@@ -25,6 +26,8 @@ SETTINGS = (
 )
 """Reserves and prices of a move that are tried, the most fruitful first; how many of them is a matter of effort."""
 AT_EFFORT_ONE = 8
+POLISHED_NODES = 300
+"""Clusters above this size get no polished sets: there, replays use the time better."""
 
 Found = tuple[str, tuple[int, ...]]
 """Where a set comes from, and its nodes."""
@@ -52,7 +55,10 @@ def mip_sets(
     """Sets of the drain MIP, as many as the effort allows."""
     count = max(2, round(AT_EFFORT_ONE * limits.effort))
     index = prospects.board.node_index
-    for found in drain_sets(problem, SETTINGS[:count], Run(limits, interrupted)):
+    settings = SETTINGS[:count]
+    if len(index) > POLISHED_NODES:
+        settings = tuple(dict.fromkeys(replace(s, polish=False) for s in SETTINGS))[:count]
+    for found in drain_sets(problem, settings, Run(limits, interrupted)):
         nodes = tuple(n for n in (index[name] for name in found.removed) if prospects.removable[n])
         yield f"drain MIP ε={found.settings.epsilon} λ={found.settings.move_price_micros}", nodes
 

@@ -20,6 +20,8 @@ from ksolver_cli.solve.solution import Run
 ROUNDS = 8
 MIP_NODES = 3000
 MIP_SECONDS = 8.0
+NODES_IN_TIME = 150
+"""Nodes for which `MIP_SECONDS` are guard enough on a busy machine; more get more in proportion."""
 MIP_GAP = 5e-4
 MIP_ROUNDS = 2
 
@@ -139,7 +141,8 @@ class _DrainModel:
         if not start:
             settled = np.flatnonzero(np.abs(x[:nodes] - np.round(x[:nodes])) < 1e-6)
             lower[settled] = upper[settled] = np.round(x[settled])
-        budget = MipBudget(run.work(MIP_NODES), min(MIP_SECONDS, run.left()), MIP_GAP)
+        guard = MIP_SECONDS * max(1.0, nodes / NODES_IN_TIME)
+        budget = MipBudget(run.work(MIP_NODES), min(guard, run.left()), MIP_GAP)
         guess = x if start else None
         for _ in range(MIP_ROUNDS):
             lp = Lp(cost, lower, upper, rows, run.limits.seed)
