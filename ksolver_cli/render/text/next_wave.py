@@ -8,16 +8,16 @@ from ksolver_cli.render.safe import shell
 
 def next_wave_lines(facts: NextWave) -> Iterator[str]:
     """Lines without markup."""
-    yield f"# {len(facts.gone)} nodes of the plan are gone, {len(facts.left)} are left"
+    yield f"# nodes of the plan that are gone: {len(facts.gone)}, left: {len(facts.left)}"
     if facts.given_back:
-        yield f"# {len(facts.given_back)} are given back: their pods would not all find a place"
+        yield f"# given back, since their pods would not all find a place: {len(facts.given_back)}"
     if facts.joined:
-        yield f"# {len(facts.joined)} more can go"
+        yield f"# can go in addition: {len(facts.joined)}"
     if not facts.plan.waves:
         yield "# nothing is left to remove"
     else:
         first = facts.plan.waves[0]
-        yield f"# wave 1 of {len(facts.plan.waves)}: {len(first.evictions)} pods, {len(first.nodes)} nodes removed"
+        yield f"# wave 1 of {len(facts.plan.waves)}; pods evicted: {len(first.evictions)}, nodes removed: {len(first.nodes)}"
     for command in (*facts.prechecks, *facts.commands):
         yield shell(command.argv)
         if command.wait:
