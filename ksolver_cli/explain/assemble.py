@@ -62,11 +62,11 @@ def assemble(answers: Answers, version: str) -> Report:
         waterfall=waterfall(found) if found else None,
         numbers=three_numbers(found, _moves(answers)) if found else None,
         plan=_plan_facts(plan, money),
-        judgement=_in_money(answers.found.judgement, money),
+        judgement=_in_money(answers, money),
         actions=hypothetical(todo) if answers.loosened else todo,
         nodes=rows,
         stuck=_stuck(cluster, answers.classes, stuck),
-        gaps=(*cluster.gaps, *_unmade(found, money)),
+        gaps=(*cluster.gaps, *_unmade(answers, found, money)),
         caveats=cluster.caveats,
         options=answers.options,
         curve=_curve(answers.found, money),
@@ -80,12 +80,17 @@ def is_pending(pod: Pod) -> bool:
 
 def _plan_facts(plan: DrainPlan, money: Prices) -> PlanFacts:
     """The plan; without any price its costs were counts of nodes, and are not shown as money."""
-    before, after = (plan.cost_before_micros, plan.cost_after_micros) if money.priced_nodes else (None, None)
-    return PlanFacts(plan.waves, before, after, plan.moves, plan.replays, plan.notes)
+    saved = plan.cost_before_micros - plan.cost_after_micros
+    after = None if money.cost_micros is None else money.cost_micros - saved
+    return PlanFacts(plan.waves, money.cost_micros, after, plan.moves, plan.replays, plan.notes)
 
 
-def _in_money(judgement: Judgement, money: Prices) -> Judgement:
-    return judgement if money.priced_nodes else replace(judgement, cost_after_micros=None)
+def _in_money(answers: Answers, money: Prices) -> Judgement:
+    """The judgement; what was weighed was money only where there are prices, and pods that could be weighed with."""
+    judgement = answers.found.judgement
+    if answers.cluster.knows("pods") and money.priced_nodes:
+        return judgement
+    return replace(judgement, cost_after_micros=money.cost_micros)
 
 
 def _curve(found: SearchResult, money: Prices) -> tuple[CurvePoint, ...]:
@@ -95,12 +100,13 @@ def _curve(found: SearchResult, money: Prices) -> tuple[CurvePoint, ...]:
     )
 
 
-def _unmade(found: Found | None, money: Prices) -> tuple[Gap, ...]:
+def _unmade(answers: Answers, found: Found | None, money: Prices) -> tuple[Gap, ...]:
     """Why sections are missing."""
     if found is not None:
         return ()
-    why = "no node has a price" if not money.priced_nodes else "no node costs anything"
-    return (Gap("waterfall", why),)
+    if not answers.cluster.knows("pods"):
+        return (Gap("waterfall", "what runs on the nodes is not in the input"),)
+    return (Gap("waterfall", "no node costs anything" if money.priced_nodes else "no node has a price"),)
 
 
 def _found(answers: Answers, money: Prices) -> Found | None:
@@ -113,7 +119,8 @@ def _found(answers: Answers, money: Prices) -> Found | None:
 def _moves(answers: Answers) -> Moves:
     movable = sum(1 for pod in answers.cluster.pods if must_move(pod))
     repack = answers.potential.repack_moves if answers.potential else 0
-    return Moves(movable, repack, len(answers.found.plan.moves))
+    # Pods that waited before the plan are placed in it too; they leave no node.
+    return Moves(movable, repack, sum(1 for move in answers.found.plan.moves if move.source))
 
 
 def _facts(answers: Answers, stuck: int) -> ClusterFacts:

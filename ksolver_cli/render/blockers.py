@@ -62,6 +62,4 @@ def blocker_words(blocker: NodeBlocker) -> str:
 
 def blocker_object(blocker: NodeBlocker) -> str:
     """The object to edit: `Kind namespace/name`."""
-    return (
-        f"{blocker.source.kind} {plain(blocker.source.name)}" if blocker.source else plain(blocker.pod) or "all nodes"
-    )
+    return plain(f"{blocker.source.kind} {blocker.source.name}" if blocker.source else blocker.pod or "all nodes")

@@ -70,7 +70,8 @@ def _outcome(report: Report, plan: PlanFacts) -> str:
             return "What runs on the nodes is not in the input, so none of them can be called removable."
         return "No node can be removed for a saving today; Nodes below says what blocks each."
     movable = sum(row.movable or 0 for row in report.nodes)
-    moves = f"{len(plan.moves):,} of {many(movable, 'movable pod')} {'moves' if len(plan.moves) == 1 else 'move'}"
+    moved = sum(1 for move in plan.moves if move.source)
+    moves = f"{moved:,} of {many(movable, 'movable pod')} {'moves' if moved == 1 else 'move'}"
     proof = f"{moves} and none stays pending, in {many(plan.replays, 'replay')}"
     nodes = many(len(plan.nodes), "node")
     if plan.saving_micros is None:

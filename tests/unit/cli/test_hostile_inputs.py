@@ -8,7 +8,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
@@ -176,6 +176,7 @@ def test_any_value_anywhere(tmp_path: Path, change: list[tuple[tuple[Any, ...], 
 
 
 @given(place=st.sampled_from(PLACES), hostile=st.sampled_from([v for v in HOSTILE if isinstance(v, str)]))
+@example(place=("items", 2, "metadata", "ownerReferences", 0, "kind"), hostile=ESCAPE)
 @settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_text_shows_nothing_that_a_terminal_would_act_on(tmp_path: Path, place: tuple[Any, ...], hostile: str) -> None:
     file = tmp_path / "list.json"
