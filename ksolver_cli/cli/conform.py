@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ksolver_cli.cli.common import options as o
+from ksolver_cli.cli.common.cluster_flags import ClusterFlags, with_live_flags
 from ksolver_cli.cli.common.exits import Exit
 
 SchedulerOption = Annotated[
@@ -45,6 +46,7 @@ AllowSkipOption = Annotated[
 ]
 
 
+@with_live_flags
 def conform(
     snapshot: o.Snapshots = None,
     demo: o.Demo = False,
@@ -70,17 +72,23 @@ def conform(
     output: o.Output = "text",
     json: o.Json = False,
     out: o.Out = None,
+    *,
+    live: ClusterFlags,
 ) -> None:
     """Compare our feasibility with kube-scheduler's Filter phase, one pod and one empty node at a time."""
     from ksolver_cli.cli.conformance import asked, running
 
     code = running.run(
-        asked.Input(tuple(snapshot or ()), demo, cluster, kubernetes_version),
+        asked.Input(tuple(snapshot or ()), demo, cluster, kubernetes_version, live),
         asked.Source(scheduler, simulator_url, scheduler_kubeconfig, scheduler_context, timeout, record),
         asked.Sampling(pods, sample, max_nodes, dedup_nodes, seed),
         asked.Gating(strict_all, fail_on_strict_false_positive, fail_on_any_strict, allow_skip, min_pairs),
         asked.Showing("json" if json else output, out, junit),
     )
+    _end(code)
+
+
+def _end(code: Exit) -> None:
     if code is not Exit.DONE:
         sys.stdout.flush()
         raise typer.Exit(code)

@@ -88,6 +88,11 @@ def with_cluster_flags(command: Callable[..., None]) -> Callable[..., None]:
     return _with_flags(command, "cluster", ClusterFlags, _CLUSTER)
 
 
+def with_live_flags(command: Callable[..., None]) -> Callable[..., None]:
+    """The same for a command that has another `cluster` already; it gets them as `live`."""
+    return _with_flags(command, "live", ClusterFlags, _CLUSTER)
+
+
 def with_prometheus_flags(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the flags about usage history; it gets them as one argument, `prometheus`."""
     return _with_flags(command, "prometheus", PrometheusOptions, _PROMETHEUS)

@@ -1,7 +1,9 @@
 """What was asked of `ksolver conform`, in parts that belong together."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from ksolver_cli.cli.common.cluster_flags import ClusterFlags
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,6 +14,8 @@ class Input:
     demo: bool = False
     cluster: str | None = None
     kubernetes_version: str | None = None
+    live: ClusterFlags = field(default_factory=ClusterFlags)
+    """Where to read when no snapshot is named; never the control plane whose verdicts are asked for."""
 
 
 @dataclass(frozen=True, slots=True)

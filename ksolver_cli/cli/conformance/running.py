@@ -58,16 +58,23 @@ def _options(asked: Input, sampling: Sampling, gating: Gating) -> Options:
 
 def _snapshot(asked: Input) -> Snapshot:
     """The snapshot to take pods and nodes from; `--cluster` guards against taking another cluster's."""
-    if asked.demo:
-        snapshot = read_snapshot([sample(DEMO)])
-    elif asked.paths:
-        snapshot = read_snapshot(asked.paths)
-    else:
-        raise CommandError("no snapshot given", "name a file, or try `ksolver conform --demo`", Exit.USAGE)
+    snapshot = _read(asked)
     if asked.cluster and snapshot.cluster_name and asked.cluster != snapshot.cluster_name:
         what = f"--cluster {asked.cluster}: the snapshot is of cluster {snapshot.cluster_name}"
         raise CommandError(what, "give the snapshot of that cluster, or leave --cluster out", Exit.USAGE)
     return snapshot
+
+
+def _read(asked: Input) -> Snapshot:
+    if asked.demo:
+        return read_snapshot([sample(DEMO)])
+    if asked.paths:
+        if asked.live.given:
+            raise CommandError("a snapshot and kubectl's flags", "give one of them", Exit.USAGE)
+        return read_snapshot(asked.paths)
+    from ksolver_cli.cli.cluster.connection import read_live
+
+    return read_live(asked.live)
 
 
 def _compared(chosen: Chosen, source: Source, snapshot: Snapshot, options: Options) -> Comparison:
