@@ -17,7 +17,8 @@ def next_wave_lines(facts: NextWave) -> Iterator[str]:
         yield "# nothing is left to remove"
     else:
         first = facts.plan.waves[0]
-        yield f"# wave 1 of {len(facts.plan.waves)}; pods evicted: {len(first.evictions)}, nodes removed: {len(first.nodes)}"
+        yield f"# wave 1 of {len(facts.plan.waves)}"
+        yield f"# pods evicted: {len(first.evictions)}, nodes removed: {len(first.nodes)}"
     for command in (*facts.prechecks, *facts.commands):
         yield shell(command.argv)
         if command.wait:
