@@ -9,6 +9,7 @@ from ksolver_cli.solve.bound.lower import Bounded, class_mip, lower_bound
 from ksolver_cli.solve.exact.assign import assign
 from ksolver_cli.solve.exact.model import is_bound, solve_exactly
 from ksolver_cli.solve.place.check import faults
+from ksolver_cli.solve.place.greedy import drain_one_by_one
 from ksolver_cli.solve.place.improve import fewer_moves, go_home, improve
 from ksolver_cli.solve.place.realise import Incumbent, baseline, incumbent_of, realise
 from ksolver_cli.solve.place.repair import Effort
@@ -19,6 +20,8 @@ from ksolver_cli.solve.solution import Progress, Run
 SAFE = 0.02
 """Share taken off every capacity for the first plan: the slack is what construction and repair live on."""
 LADDER = (0.01, 0.005, 0.002, 0.0)
+TINY = 20
+"""Larger components get a plan by draining one node after the other before anything else."""
 SMALL = 120
 """Components up to this many nodes get a long class MIP, up to `MIDDLE` a short one."""
 MIDDLE = 250
@@ -72,6 +75,8 @@ class _Search:
 
     def run_all(self) -> None:
         """Every step until proven or stopped."""
+        if self.problem.num_nodes > TINY and not self.run.stopped():
+            self._offer(drain_one_by_one(self.problem, self.run), "one by one")
         bounded = lower_bound(self.problem, self.run)
         if bounded.point.ended is not Ended.OPTIMAL:
             return

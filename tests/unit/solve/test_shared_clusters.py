@@ -10,6 +10,7 @@ import pytest
 from ksolver_cli.domain.plan import Limits
 from ksolver_cli.normalise.cluster import normalise
 from ksolver_cli.snapshot.read import read_snapshot
+from ksolver_cli.solve.bound import lower
 from ksolver_cli.solve.bound.lower import lower_bound
 from ksolver_cli.solve.build import Pins, build, model_of
 from ksolver_cli.solve.drain import DrainSettings, drain_sets
@@ -59,3 +60,11 @@ def test_drain_sets_keep_enough_room_for_what_they_evict(tmp_path: Path) -> None
     assert (evicted <= free).all()
     assert problem.cost(~gone) == found.cost_micros < 0.5 * problem.cost_now
     assert found.moved == int(np.isin(problem.pod_node, np.flatnonzero(gone)).sum())
+
+
+def test_coarse_groups_lose_next_to_nothing_of_the_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = _problem("c200_1", tmp_path)
+    fine = lower_bound(problem, Run(Limits())).bound
+    monkeypatch.setattr(lower, "FINE_GROUPS", 0)
+    coarse = lower_bound(problem, Run(Limits())).bound
+    assert 0.997 * fine <= coarse <= fine
