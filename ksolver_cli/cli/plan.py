@@ -11,6 +11,7 @@ from ksolver_cli.cli.common.exits import CommandError, Exit
 from ksolver_cli.cli.common.guard import guarded
 
 if TYPE_CHECKING:
+    from ksolver_cli.domain.plan import Wave
     from ksolver_cli.explain.next_wave import NextWave
 
 app = typer.Typer(name="plan", help="Carry out a drain plan wave by wave.", no_args_is_help=True)
@@ -54,20 +55,20 @@ def next_(
     from ksolver_cli.plan.search import SearchOptions
     from ksolver_cli.snapshot.read import read_snapshot
 
-    nodes = _planned(plan)
+    waves = _planned(plan)
     seen = read_snapshot(snapshot)
     priced = pricing(prices, region, spot_factor, seen.collected_at)
     limits = Limits(seed=seed, seconds=time_limit, effort=effort or 1.0)
-    request = NextRequest(nodes, priced.user, priced.options, limits, SearchOptions(), complete)
+    request = NextRequest(waves, priced.user, priced.options, limits, SearchOptions(), complete)
     with watching(time_limit) as watch:
         facts = next_wave(seen, request, (watch.progress, watch.interrupted))
     _print(facts, "json" if json else output, out)
 
 
-def _planned(path: Path) -> tuple[str, ...]:
+def _planned(path: Path) -> "tuple[Wave, ...]":
     import orjson
 
-    from ksolver_cli.plan.next_wave import planned_nodes
+    from ksolver_cli.plan.next_wave import planned_waves
 
     try:
         document: object = orjson.loads(sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes())
@@ -75,10 +76,10 @@ def _planned(path: Path) -> tuple[str, ...]:
         raise CommandError(f"{path}: {error.strerror or error}", _HINT, Exit.USAGE) from error
     except orjson.JSONDecodeError as error:
         raise CommandError(f"{path}: not JSON ({error})", _HINT, Exit.USAGE) from error
-    nodes = planned_nodes(document)
-    if nodes is None:
+    waves = planned_waves(document)
+    if waves is None:
         raise CommandError(f"{path}: holds no plan (no list `waves` with `nodes`)", _HINT, Exit.USAGE)
-    return nodes
+    return waves
 
 
 def _print(facts: "NextWave", form: str, out: str | None) -> None:

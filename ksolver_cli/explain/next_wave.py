@@ -6,7 +6,7 @@ from ksolver_cli.catalog.facts import PricingOptions
 from ksolver_cli.catalog.nodes import pricing_facts
 from ksolver_cli.catalog.pricing import price_nodes
 from ksolver_cli.catalog.userfile.model import UserPrices
-from ksolver_cli.domain.plan import DrainPlan, Judgement, Limits
+from ksolver_cli.domain.plan import DrainPlan, Judgement, Limits, Wave
 from ksolver_cli.domain.report.actions import Command
 from ksolver_cli.explain.money import objective
 from ksolver_cli.explain.steps.commands import LOOK, wave_commands
@@ -36,9 +36,9 @@ class NextWave:
 
 @dataclass(frozen=True)
 class NextRequest:
-    """What is asked: the nodes of the plan, prices and limits."""
+    """What is asked: the waves of the plan, prices and limits."""
 
-    planned: tuple[str, ...]
+    planned: tuple[Wave, ...]
     user_prices: UserPrices | None
     pricing: PricingOptions
     limits: Limits

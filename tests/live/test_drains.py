@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from ksolver_cli.domain.cluster import Cluster
 from ksolver_cli.domain.plan import DrainPlan, Limits
 from ksolver_cli.normalise.classes import classify
 from ksolver_cli.normalise.cluster import normalise
@@ -37,12 +38,16 @@ def filled(name: str) -> Json:
     return cluster
 
 
+def prices_of(cluster: Cluster) -> dict[str, int]:
+    """Micro-dollars an hour by node name."""
+    facts = json.loads((FOLDER / "expect.json").read_text())["prices_per_hour"]
+    return {n.name: round(1e6 * facts[n.labels["node.kubernetes.io/instance-type"]]) for n in cluster.nodes}
+
+
 def planned(cluster: Json) -> DrainPlan:
     kinds = {key: tuple(value) for key, value in cluster.items()}
     seen = normalise(Snapshot(objects=kinds, server_version="v1.36.3"))
-    facts = json.loads((FOLDER / "expect.json").read_text())["prices_per_hour"]
-    prices = {n.name: round(1e6 * facts[n.labels["node.kubernetes.io/instance-type"]]) for n in seen.nodes}
-    result = search(seen, classify(seen), prices, Limits(effort=0.3), SearchOptions(curve=False))
+    result = search(seen, classify(seen), prices_of(seen), Limits(effort=0.3), SearchOptions(curve=False))
     assert result.judgement.accepted
     return result.plan
 

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ksolver_cli.domain.cluster import Cluster, DisruptionBudget
-from ksolver_cli.domain.plan import Limits
+from ksolver_cli.domain.plan import Eviction, Limits, Wave
 from ksolver_cli.domain.pod import Phase
 from ksolver_cli.normalise.classes import classify
-from ksolver_cli.plan.next_wave import planned_nodes, remainder, search_on
+from ksolver_cli.plan.next_wave import planned_waves, remainder, search_on
 from ksolver_cli.plan.search import SearchOptions, SearchResult, never, search, silent
 from tests.unit.verify import world as w
 
@@ -115,7 +115,7 @@ def test_going_on_takes_up_what_is_left() -> None:
     moved = {m.pod: m.target for m in plan.moves}
     pods = tuple(replace(p, node_name=moved[p.key]) if p.node_name == first else p for p in of.pods)
     cordoned = tuple(replace(n, unschedulable=n.name in plan.nodes) for n in of.nodes if n.name != first)
-    rest = remainder(replace(of, nodes=cordoned, pods=pods), plan.nodes)
+    rest = remainder(replace(of, nodes=cordoned, pods=pods), plan.waves)
     assert rest.gone == (first,)
     prices = w.prices(rest.cluster)
     result = search_on(rest, classify(rest.cluster), prices, Limits(effort=0.1), QUICK, (silent, never))
@@ -123,11 +123,12 @@ def test_going_on_takes_up_what_is_left() -> None:
 
 
 def test_reading_a_stored_plan() -> None:
-    wave = {"nodes": ["n1", "n2"], "evictions": []}
-    assert planned_nodes({"plan": {"waves": [wave]}}) == ("n1", "n2")
-    assert planned_nodes({"waves": [wave, {"nodes": ["n3"]}]}) == ("n1", "n2", "n3")
+    wave = {"nodes": ["n1", "n2"], "evictions": [{"pod": "d/a", "node": "n1"}]}
+    read = Wave(("n1", "n2"), (Eviction("d/a", "n1"),))
+    assert planned_waves({"plan": {"waves": [wave]}}) == (read,)
+    assert planned_waves({"waves": [wave, {"nodes": ["n3"]}]}) == (read, Wave(("n3",), ()))
     for broken in (None, [], {}, {"plan": None}, {"waves": [1]}, {"waves": [{"nodes": [1]}]}):
-        assert planned_nodes(broken) is None
+        assert planned_waves(broken) is None
 
 
 def test_a_pod_on_a_node_that_is_missing_changes_nothing() -> None:
