@@ -28,6 +28,9 @@ from ksolver_cli.vram.right_class.advice import wrong_classes
 Progress = Callable[[str, float], None]
 """Told what is being done, and how much of it is done (0 … 1)."""
 
+INTERRUPT, TIME = "interrupt", "time"
+"""What `limited_by` says of an end that was not the search's own."""
+
 
 @dataclass(frozen=True)
 class Request:
@@ -50,6 +53,8 @@ class Watch:
 
     progress: Progress = lambda what, share: None
     interrupted: Callable[[], bool] = lambda: False
+    asked: Callable[[], bool] = lambda: True
+    """Whether a person interrupted it; if not, an interrupt was the clock's."""
 
 
 def analyze(snapshot: Snapshot, request: Request, watch: Watch) -> Report:
@@ -69,7 +74,16 @@ def analyze(snapshot: Snapshot, request: Request, watch: Watch) -> Report:
     report = assemble(
         Answers(cluster, classes, prices, weights, found, request.limits, reachable, options, loosens), __version__
     )
-    return replace(report, gpu_classes=_gpu_classes(snapshot, request))
+    report = replace(report, gpu_classes=_gpu_classes(snapshot, request))
+    return report if watch.asked() else _ended_by_clock(report)
+
+
+def _ended_by_clock(report: Report) -> Report:
+    """The report with the clock named where the stages only know that they were interrupted."""
+    numbers = report.numbers
+    if numbers is not None and numbers.repack.limited_by == INTERRUPT:
+        numbers = replace(numbers, repack=replace(numbers.repack, limited_by=TIME))
+    return replace(report, numbers=numbers, limited_by=TIME if report.limited_by == INTERRUPT else report.limited_by)
 
 
 def _gpu_classes(snapshot: Snapshot, request: Request) -> tuple[WrongGpuClass, ...]:

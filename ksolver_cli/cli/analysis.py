@@ -136,6 +136,8 @@ def _request(asked: Asked, searching: Searching, snapshot: Snapshot) -> Request:
 
 def _snapshot(asked: Asked) -> Snapshot:
     if asked.sample is not None:
+        if asked.inputs or asked.cluster.given:
+            raise CommandError("a bundled sample and another input", "give one of them", Exit.USAGE)
         return read_snapshot([sample(asked.sample)])
     if asked.inputs:
         if asked.cluster.given:

@@ -31,7 +31,15 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+        bool,
+        typer.Option(
+            # No variable: KSOLVER_VERSION is what installers and images call the version they want.
+            "--version",
+            callback=_version,
+            is_eager=True,
+            allow_from_autoenv=False,
+            help="Print the version and exit.",
+        ),
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show a traceback when something goes wrong.")] = False,
 ) -> None:
@@ -59,7 +67,7 @@ def main() -> None:
     """Entry point of `ksolver` and of `kubectl ksolver`."""
     forgive()
     try:
-        defaults = load_defaults()
+        defaults = load_defaults(typer.main.get_command(app))
     except CommandError as error:
         tell(error.what, error.hint)
         sys.exit(error.code)

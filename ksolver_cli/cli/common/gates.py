@@ -66,5 +66,5 @@ def tripped(report: Report, gates: Sequence[Gate]) -> list[str]:
         if value is None:
             lines.append(f"--fail-on {gate.name}: not known, see the gaps of the report")
         elif value > 0 and value >= gate.limit:
-            lines.append(f"--fail-on {gate.name}: {value:g} ≥ {gate.limit:g}")
+            lines.append(f"--fail-on {gate.name}: {value:g}" + (f" ≥ {gate.limit:g}" if gate.limit else ""))
     return lines

@@ -23,6 +23,10 @@ class _Stopper:
     def __call__(self) -> bool:
         return self._asked or time.monotonic() > self._end
 
+    def asked(self) -> bool:
+        """Whether it was Ctrl-C that said so."""
+        return self._asked
+
     def on_signal(self, number: int, frame: FrameType | None) -> None:
         if self._asked:
             raise KeyboardInterrupt
@@ -43,7 +47,7 @@ def watching(seconds: float) -> Iterator[Watch]:
             bar.update(task, description=what, completed=share)
 
         with _interrupts(stopper):
-            yield Watch(tell, stopper)
+            yield Watch(tell, stopper, stopper.asked)
 
 
 @contextlib.contextmanager
