@@ -148,11 +148,25 @@ def test_without_a_scheduler_it_skips_and_a_gate_does_not_pass(flags: tuple[str,
         ("--min-pairs", "0"),
         ("--sample", "-1"),
         ("-o", "yaml"),
-        ("--simulator-url", "http://127.0.0.1:9"),
+        ("--demo", "--simulator-url", "sim.example"),
     ],
 )
 def test_usage_errors(args: tuple[str, ...]) -> None:
     assert conform(*args).exit_code == 2
+
+
+def test_without_a_snapshot_the_cluster_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "absent"))
+    done = conform("--simulator-url", "http://127.0.0.1:9")
+    assert done.exit_code == 3
+    assert "no kubeconfig" in done.stderr
+
+
+def test_a_snapshot_and_a_cluster_are_not_read_both(files: tuple[Path, Path]) -> None:
+    source, _ = files
+    done = conform(source, "--simulator-url", "http://127.0.0.1:9", "--context", "prod")
+    assert done.exit_code == 2
+    assert "give one of them" in done.stderr
 
 
 def test_a_scheduler_that_cannot_be_used_at_all(files: tuple[Path, Path], tmp_path: Path) -> None:
