@@ -16,7 +16,7 @@ from tests.bench import rivals
 from tests.bench.instances import instance, read
 
 Row = dict[str, object]
-CPSAT_SECONDS = 60.0
+CPSAT_SECONDS = 30.0
 CPSAT_NODES = 200
 
 

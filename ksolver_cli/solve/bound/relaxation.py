@@ -73,44 +73,67 @@ class Relaxation:
 def relax(problem: Problem, *, coarse: bool = False) -> Relaxation:
     """Build the relaxation of a problem; a coarse one takes similar groups together and bounds nothing by itself."""
     group_of, count = merge_groups(problem, coarse=coarse)
-    real = group_of >= 0
     request = _mean_requests(problem, group_of, count)
+    gone = _vanishing_sets(problem)
+    columns = _columns(problem, group_of, count, len(gone))
+    first_gone = problem.num_classes + len(columns.x_group)
+    builder = RowBuilder.empty()
+    for g in range(count):
+        mine = columns.column_of[g][columns.column_of[g] >= 0]
+        builder.add(mine, np.ones(len(mine)), float(columns.demand[g]), float(columns.demand[g]))
+    capacity_row = _capacity_rows(problem, request, columns.column_of, builder)
+    _vanishing_rows(problem, gone, first_gone, builder)
+    return Relaxation(
+        problem=problem,
+        group_of=group_of,
+        request=request,
+        demand=columns.demand,
+        x_group=columns.x_group,
+        x_class=columns.x_class,
+        gone=gone,
+        cost=columns.cost,
+        lower=columns.lower,
+        upper=columns.upper,
+        rows=builder.build(),
+        capacity_row=capacity_row,
+        column_of=columns.column_of,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Columns:
+    """The variables of a relaxation and their bounds."""
+
+    demand: IntArray
+    x_group: IntArray
+    x_class: IntArray
+    column_of: IntArray
+    cost: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+
+
+def _columns(problem: Problem, group_of: IntArray, count: int, num_gone: int) -> _Columns:
+    real, size = group_of >= 0, problem.num_classes
     demand = np.bincount(group_of[real], weights=problem.demand[real], minlength=count).astype(np.int64)
-    feasible = np.zeros((count, problem.num_classes), dtype=bool)
+    feasible = np.zeros((count, size), dtype=bool)
     feasible[group_of[real]] = problem.feasible[real]
     now = _per_class(problem, group_of, count, problem.pod_node >= 0)
     pinned = _per_class(problem, group_of, count, problem.pod_pinned & (problem.pod_node >= 0))
     x_group, x_class = np.nonzero(feasible | (now > 0))
-    gone = _vanishing_sets(problem)
-    num_classes = problem.num_classes
     kept = np.array([problem.must_keep[n].sum() for n in problem.class_nodes], dtype=float)
     sizes = np.array([len(n) for n in problem.class_nodes], dtype=float)
     x_upper = np.where(feasible[x_group, x_class], demand[x_group], now[x_group, x_class])
-    column_of = np.full((count, num_classes), -1, dtype=np.int64)
-    column_of[x_group, x_class] = num_classes + np.arange(len(x_group))
-    cost = np.concatenate([problem.class_price, np.zeros(len(x_group) + len(gone))]).astype(float)
-    lower = np.concatenate([kept, pinned[x_group, x_class], np.zeros(len(gone))]).astype(float)
-    upper = np.concatenate([sizes, x_upper, np.ones(len(gone))]).astype(float)
-    builder = RowBuilder.empty()
-    for g in range(count):
-        columns = column_of[g][column_of[g] >= 0]
-        builder.add(columns, np.ones(len(columns)), float(demand[g]), float(demand[g]))
-    capacity_row = _capacity_rows(problem, request, column_of, builder)
-    _vanishing_rows(problem, gone, num_classes + len(x_group), builder)
-    return Relaxation(
-        problem,
-        group_of,
-        request,
-        demand,
-        x_group,
-        x_class,
-        gone,
-        cost,
-        lower,
-        upper,
-        builder.build(),
-        capacity_row,
-        column_of,
+    column_of = np.full((count, size), -1, dtype=np.int64)
+    column_of[x_group, x_class] = size + np.arange(len(x_group))
+    return _Columns(
+        demand=demand,
+        x_group=x_group,
+        x_class=x_class,
+        column_of=column_of,
+        cost=np.concatenate([problem.class_price, np.zeros(len(x_group) + num_gone)]).astype(float),
+        lower=np.concatenate([kept, pinned[x_group, x_class], np.zeros(num_gone)]).astype(float),
+        upper=np.concatenate([sizes, x_upper, np.ones(num_gone)]).astype(float),
     )
 
 

@@ -178,11 +178,10 @@ class _Exact:
         return here
 
     def _exclude(self, rule: Exclude, nodes: list[int]) -> None:
-        left, fixed_left = self._sum(rule.left, nodes)
-        right, fixed_right = self._sum(rule.right, nodes)
+        _, fixed_left = self._sum(rule.left, nodes)
+        _, fixed_right = self._sum(rule.right, nodes)
         if not (fixed_left and fixed_right):
             self.model.add_at_most_one([self._present(rule.left, nodes), self._present(rule.right, nodes)])
-        del left, right
 
     def _require(self, rule: Require) -> None:
         """Dependents only where an anchor is that needs none itself; where all anchors do, where some are today."""
