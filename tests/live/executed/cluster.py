@@ -5,7 +5,7 @@ from collections import Counter
 from typing import Any
 
 from tests.live.executed.objects import controller, drivers, finished, nodes, surroundings, workloads
-from tests.live.executed.world import LOST, PRICES, TYPE, World
+from tests.live.executed.world import LOST, PRICES, TYPE, App, World
 from tests.live.plane import Plane
 from tests.live.process import ServerError
 
@@ -19,6 +19,7 @@ class Cluster:
     def __init__(self, plane: Plane, world: World) -> None:
         self.plane = plane
         self.world = world
+        self._sizes = {f"{app.namespace}/{app.name}": app.replicas for app in world.apps}
 
     def build(self) -> None:
         """Fill the nodes at peak, then scale down to what is analysed."""
@@ -68,7 +69,19 @@ class Cluster:
             cost = {"metadata": {"annotations": {_COST: str(rng.randint(0, 1000) + 2000 * _is_running(pod))}}}
             header = {"Content-Type": "application/merge-patch+json"}
             self.plane.admin.patch(path, json=cost, headers=header).raise_for_status()
-        self.plane.apply(*(controller(app, app.replicas) for app in self.world.apps))
+        self._sizes = {f"{app.namespace}/{app.name}": self._affordable(app) for app in self.world.apps}
+        wanted = (controller(app, self._sizes[f"{app.namespace}/{app.name}"]) for app in self.world.apps)
+        self.plane.apply(*wanted)
+
+    def _affordable(self, app: App) -> int:
+        """Replicas to keep: what the world says, or what the peak left room for; a StatefulSet keeps its first ones."""
+        if app.name == LOST:
+            return app.replicas
+        mine = [p for p in self.pods() if _is_running(p) and p["metadata"]["labels"]["app"] == app.label]
+        names = {p["metadata"]["name"] for p in mine if p["metadata"]["namespace"] == app.namespace}
+        if app.kind != "StatefulSet":
+            return min(app.replicas, len(names))
+        return next(n for n in range(app.replicas + 1) if n == app.replicas or f"{app.name}-{n}" not in names)
 
     def pods(self) -> list[dict[str, Any]]:
         """Pods that are not on their way out."""
@@ -92,7 +105,7 @@ class Cluster:
 
     def wanted(self) -> dict[str, int]:
         """Ready replicas that each controller should have."""
-        return {f"{a.namespace}/{a.name}": 0 if a.name == LOST else a.replicas for a in self.world.apps}
+        return {name: 0 if name.endswith(f"/{LOST}") else size for name, size in self._sizes.items()}
 
     def is_whole(self) -> bool:
         """Nothing pends, nothing is on its way out, every controller has its replicas, every budget knows it."""
@@ -102,11 +115,11 @@ class Cluster:
 
     def _budgets_settled(self) -> bool:
         budgets = self.plane.items("apis/policy/v1/poddisruptionbudgets")
-        sizes = {f"{a.namespace}/{a.name}": a.replicas for a in self.world.apps}
-        return all(
-            b.get("status", {}).get("currentHealthy") == sizes[f"{b['metadata']['namespace']}/{b['metadata']['name']}"]
-            for b in budgets
-        )
+        for item in budgets:
+            name = f"{item['metadata']['namespace']}/{item['metadata']['name']}"
+            if item.get("status", {}).get("currentHealthy") != self._sizes[name]:
+                return False
+        return True
 
     def node_names(self) -> set[str]:
         """Nodes that are left."""

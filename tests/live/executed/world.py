@@ -141,22 +141,13 @@ def _bound(rng: random.Random) -> Sequence[App]:
 
 
 def _free(rng: random.Random, scale: float) -> list[App]:
-    """Workloads that may go anywhere, as many as the fleet can take."""
+    """Workloads that may go anywhere; pods large and small, so that the order in which they leave matters."""
     found = []
-    for number in range(round(7 * scale)):
+    for number in range(round(6 * scale)):
         replicas = rng.randint(1, 5)
-        peak = replicas + rng.randint(1, 5)
         budget = {"maxUnavailable": "34%"} if number % 4 == 0 and replicas > 2 else None
-        found.append(
-            App(
-                f"free-{number}",
-                replicas,
-                peak,
-                rng.choice((100, 250, 400)),
-                rng.choice((256, 768, 1536)),
-                budget=budget,
-            )
-        )
+        cpu, memory = rng.choice((150, 300, 700, 1200)), rng.choice((256, 1024, 2560))
+        found.append(App(f"free-{number}", replicas, replicas + rng.randint(1, 4), cpu, memory, budget=budget))
     return found
 
 
