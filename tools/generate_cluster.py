@@ -94,8 +94,7 @@ POOLS = ("general", "general", "general", "batch", "memory")
 
 def build_fleet(settings: Settings, rng: np.random.Generator) -> Fleet:
     """Nodes drawn from `node_classes` combinations of type, zone, pool and generation label."""
-    combos = []
-    generation = 0
+    combos, generation = [], 0
     while len(combos) < settings.node_classes:
         for index, kind in enumerate(TYPES):
             combos.extend(
@@ -114,9 +113,8 @@ def build_fleet(settings: Settings, rng: np.random.Generator) -> Fleet:
         kinds.append(kind)
         zones.append(z)
         pools.append(pool if gen == 0 else f"{pool}-{gen}")
-    daemon = np.array([150, 256, 2, 0])
     capacity = np.array([[k[1], k[2], k[3], k[4]] for k in kinds], dtype=np.int64)
-    free = capacity - daemon
+    free = capacity - np.array([150, 256, 2, 0])
     return Fleet(kinds, np.array(zones), np.array(pools), free, capacity)
 
 
@@ -211,8 +209,7 @@ def fill(settings: Settings, rng: np.random.Generator, fleet: Fleet) -> list[Wor
     """Workloads until the fleet is as full as 1.7 × the wanted utilisation (at most 92 %)."""
     peak = min(0.92, settings.utilisation * 1.7)
     total = fleet.capacity[:, :2].sum(axis=0)
-    works: list[Workload] = []
-    misses = 0
+    works, misses = list[Workload](), 0
     while (1 - fleet.free[:, :2].sum(axis=0) / total).max() < peak and misses < 60:
         work = draw_workload(settings, rng, fleet, len(works))
         anchors = None
@@ -393,10 +390,7 @@ def main(arguments: list[str]) -> int:
     options = vars(parser.parse_args(arguments))
     out = options.pop("out")
     text = json.dumps(generate(Settings(**options)))
-    if out is None:
-        sys.stdout.write(text + "\n")
-    else:
-        out.write_text(text, encoding="utf-8")
+    _ = sys.stdout.write(text + "\n") if out is None else out.write_text(text, encoding="utf-8")
     return 0
 
 

@@ -129,7 +129,8 @@ class _Search:
             return
         counts = np.round(x[: self.problem.num_classes]).astype(np.int64)
         for shrink in (0.01, 0.003, 0.0):
-            if not self._done():
+            # Even once the cost is proven best: another reserve may move fewer pods.
+            if not self.run.stopped():
                 guide.set_shrink(shrink)
                 self._realise(guide, counts, "class MIP")
 

@@ -22,15 +22,16 @@ def main(arguments: list[str]) -> int:
         row = measure(nodes, seed, options.seconds or SECONDS.get(nodes, 60.0), not options.no_rivals)
         sys.stdout.write(json.dumps(row) + "\n")
         return 0
-    rows = []
+    options.out.mkdir(parents=True, exist_ok=True)
+    before = json.loads(options.compare.read_text(encoding="utf-8")) if options.compare else []
+    rows: list[dict[str, object]] = []
     for nodes in (int(size) for size in options.sizes.split(",")):
         for seed in range(1, options.seeds + 1):
             rows.append(_run(nodes, seed, options))
             sys.stderr.write(f"{rows[-1]['instance']}: gap {rows[-1]['gap']}\n")
-    options.out.mkdir(parents=True, exist_ok=True)
-    (options.out / "benchmarks.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-    before = json.loads(options.compare.read_text(encoding="utf-8")) if options.compare else []
-    (options.out / "benchmarks.md").write_text(markdown(rows, before), encoding="utf-8")
+            # Written after each row, so that a long run that is cut short leaves what it measured.
+            (options.out / "benchmarks.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+            (options.out / "benchmarks.md").write_text(markdown(rows, before), encoding="utf-8")
     return 0 if all(not row["faults"] for row in rows) else 1
 
 
