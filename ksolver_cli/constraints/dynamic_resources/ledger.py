@@ -15,7 +15,7 @@ from ksolver_cli.domain.cluster import Cluster
 from ksolver_cli.domain.devices import AllocatedDevice, Allocation, ResourceClaim
 from ksolver_cli.domain.labels import NodeSelector, NodeSelectorTerm, Operator, Requirement
 from ksolver_cli.domain.node import Node
-from ksolver_cli.domain.pod import Pod
+from ksolver_cli.domain.pod import Phase, Pod
 from ksolver_cli.domain.verdict import Rejection
 
 
@@ -45,11 +45,12 @@ class Users:
     def has_left(self, pod: Pod, state: State) -> bool:
         """Whether a pod that was seen on a node is not there any more: evicted, and perhaps back elsewhere.
 
-        A pod that is nowhere and still names that node never was there: it is new, and asks for the node.
+        A pending pod that is nowhere and still names that node never was there: it is new, and asks for the node.
         """
         seen_on = self._bound.get(pod.key)
         now = state.node_of(pod)
-        return seen_on is not None and now != seen_on and (now is not None or pod.node_name != seen_on)
+        never_came = now is None and pod.node_name == seen_on and pod.phase is Phase.PENDING
+        return seen_on is not None and now != seen_on and not never_came
 
 
 def ledger(state: State, users: Users, slices: Slices, gates: Gates) -> Ledger:

@@ -39,10 +39,10 @@ def render_waterfall(console: Console, waterfall: Waterfall, currency: str) -> N
     whole = waterfall.current_micros
     width = max(_NARROWEST_BAR, min(60, console.width - _FIXED_COLUMNS))
     table = Table(box=None, show_header=True, header_style="bold", padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column("Waterfall")
+    table.add_column("Waterfall", overflow="fold")
     table.add_column("", no_wrap=True)
     table.add_column("a month", justify="right", no_wrap=True)
-    table.add_column("at least … at most", overflow="fold")
+    table.add_column("at least, at most", overflow="fold")
     table.add_row("Current cost", _bar(0, whole, whole, width, "blue"), monthly(whole, currency), "")
     for step in waterfall.steps:
         bar = _bar(step.after_micros, step.before_micros, whole, width, "green" if step.saving else "dim")
