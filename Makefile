@@ -32,8 +32,8 @@ floors: $(STAMP)
 unit: $(STAMP)
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'not live'
 
-live: $(STAMP) ## tests against real servers that they start themselves
-	$(BIN)/python -m pytest -m live tests/live
+live: $(STAMP) ## tests against real servers that they start themselves (slow ones: pytest -m 'live and slow')
+	$(BIN)/python -m pytest -m 'live and not slow' tests/live
 
 bench: $(STAMP) ## measure the solver and its rivals on this machine
 	$(BIN)/python -m tests.bench
