@@ -18,7 +18,7 @@ from ksolver_cli.explain.whatif.options import WhatIf
 from ksolver_cli.normalise.version import parse_version
 from ksolver_cli.pipeline import Request, analyze
 from ksolver_cli.plan.search import SearchOptions
-from ksolver_cli.render.console import capture, console_for, tidy
+from ksolver_cli.render.console import PIPE_WIDTH, capture, console_for, tidy
 from ksolver_cli.render.json_report import to_json
 from ksolver_cli.render.text.report import render_report
 from ksolver_cli.snapshot.model import Snapshot
@@ -177,6 +177,6 @@ def _print(report: Report, showing: Showing) -> None:
     if showing.out in (None, STDOUT) and console.is_terminal:
         render_report(console, report, every_node=showing.every_node)
         return
-    console, buffer = capture(console.width if showing.out in (None, STDOUT) else None)
+    console, buffer = capture(console.width if showing.out in (None, STDOUT) else PIPE_WIDTH)
     render_report(console, report, every_node=True)
     emit(tidy(buffer.getvalue()), showing.out)
