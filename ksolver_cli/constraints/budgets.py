@@ -1,8 +1,10 @@
 """PodDisruptionBudgets: which pods they cover, and how many of these may be away at once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import itemgetter
 
+from ksolver_cli.constraints.matching.index import LabelIndex, SelectorIndex
 from ksolver_cli.constraints.matching.selectors import pod_matcher
 from ksolver_cli.domain.cluster import Cluster, DisruptionBudget
 from ksolver_cli.domain.pod import Phase, Pod, WorkloadRef
@@ -56,17 +58,30 @@ class Budgets:
 
     def __init__(self, cluster: Cluster) -> None:
         sizes = {w.ref: w.replicas for w in cluster.workloads if w.replicas is not None}
-        self._by_namespace: dict[str, list[BudgetState]] = {}
-        for budget in cluster.budgets:
-            self._by_namespace.setdefault(budget.namespace, []).append(_state(budget, cluster, sizes))
+        self._index: SelectorIndex[tuple[int, BudgetState]] = SelectorIndex()
+        for rank, state in enumerate(_states(cluster, sizes)):
+            self._index.add(state.budget.namespace, state.budget.selector, (rank, state))
 
     def of(self, pod: Pod) -> tuple[BudgetState, ...]:
-        """Every budget that covers the pod."""
-        near = self._by_namespace.get(pod.namespace, ())
-        return tuple(s for s in near if pod_matcher(s.budget.selector).matches(pod.labels))
+        """Every budget that covers the pod, in the cluster's order."""
+        near = sorted(self._index.candidates(pod.namespace, pod.labels), key=itemgetter(0))
+        return tuple(s for _, s in near if pod_matcher(s.budget.selector).matches(pod.labels))
 
 
-def _state(budget: DisruptionBudget, cluster: Cluster, sizes: dict[WorkloadRef, int]) -> BudgetState:
+def _states(cluster: Cluster, sizes: dict[WorkloadRef, int]) -> Iterator[BudgetState]:
+    pods: LabelIndex[Pod] = LabelIndex()
+    if any(budget.disruptions_allowed is None for budget in cluster.budgets):
+        for pod in cluster.pods:
+            if not pod.is_finished:
+                pods.add(pod.namespace, pod.labels, pod)
+    for budget in cluster.budgets:
+        matches = pod_matcher(budget.selector).matches
+        yield _state(
+            budget, [p for p in pods.candidates(budget.namespace, budget.selector) if matches(p.labels)], sizes
+        )
+
+
+def _state(budget: DisruptionBudget, pods: list[Pod], sizes: dict[WorkloadRef, int]) -> BudgetState:
     if budget.disruptions_allowed is not None:
         return BudgetState(
             budget,
@@ -75,8 +90,6 @@ def _state(budget: DisruptionBudget, cluster: Cluster, sizes: dict[WorkloadRef, 
             budget.desired_healthy or 0,
             budget.expected_pods or 0,
         )
-    matches = pod_matcher(budget.selector).matches
-    pods = [p for p in cluster.pods if p.namespace == budget.namespace and not p.is_finished and matches(p.labels)]
     healthy = sum(p.is_bound and p.ready and not p.deleting for p in pods)
     expected = _expected(budget, pods, sizes)
     desired = _desired(budget, expected)

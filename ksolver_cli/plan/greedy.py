@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ksolver_cli.constraints.state import State
 from ksolver_cli.plan.prospects import Prospects
-from ksolver_cli.plan.replay.exotic import Checker
+from ksolver_cli.plan.replay.exotic import Checker, exotic_pods
 from ksolver_cli.plan.replay.mover import Mover
 from ksolver_cli.plan.replay.scheduler import Scheduler
 
@@ -18,7 +17,7 @@ class Greedy:
         self._prospects = prospects
         board = prospects.board
         needs_check = any(m.needs_check for m in board.movers.values())
-        checker = Checker(State(board.cluster)) if needs_check else None
+        checker = Checker(board.cluster, exotic_pods(board.cluster)) if needs_check else None
         self._scheduler = Scheduler(board, board.start.copy(), seed, checker)
         self._at = [list(map(int, row)) for row in prospects.pods_on]
         self._moved: set[int] = set()
@@ -75,7 +74,7 @@ class Greedy:
         else:
             board.depart(now, self._mover(index), node)
         if self._scheduler.checker is not None:
-            self._scheduler.checker.state.remove(board.pods[index])
+            self._scheduler.checker.remove(board.pods[index])
 
     def _come(self, index: int, node: int) -> None:
         board, now = self._prospects.board, self._scheduler.now
@@ -86,7 +85,7 @@ class Greedy:
             board.arrive(now, self._mover(index), node)
         if self._scheduler.checker is not None:
             pod = board.pods[index] if home else board.reborn(index)
-            self._scheduler.checker.state.add(pod, board.cluster.nodes[node].name)
+            self._scheduler.checker.add(pod, board.cluster.nodes[node].name)
 
 
 def by_price_per_move(prospects: Prospects) -> list[int]:

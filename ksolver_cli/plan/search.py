@@ -20,6 +20,8 @@ REPLAYS = 500
 """Replays a search may make at effort 1."""
 CURVE = (10, 20, 30, 50)
 """Percent of the movable pods for which the curve of saving against moves is worked out."""
+NEAR = 0.9
+"""A share of moves this near to those of the plan itself tells nothing new."""
 MIP_SHARE = 0.4
 """Share of the time guard that looking for sets may take."""
 GREEDY_NODES = 300
@@ -118,7 +120,7 @@ class _Search:
         if best.nodes:
             best = self._extended(best)
         result = self._judged(best)
-        return replace(result, curve=self._curve(result.plan, candidates)) if self._options.curve else result
+        return replace(result, curve=self._curve(result.plan, best)) if self._options.curve else result
 
     def _candidates(self) -> list[Found]:
         prospects, stop = self._prospects, self._clock.is_over
@@ -152,17 +154,20 @@ class _Search:
         sets = [*candidates, ("cheapest moves", tuple(by_price_per_move(self._prospects)))]
         return self._ranked([(origin, within_budget(self._prospects, nodes, budget)) for origin, nodes in sets])
 
-    def _curve(self, plan: DrainPlan, candidates: list[Found]) -> tuple[CurvePoint, ...]:
-        """What fewer moves would save: plans for shares of all movable pods, each judged, none worse than the last."""
+    def _curve(self, plan: DrainPlan, best: Settled) -> tuple[CurvePoint, ...]:
+        """What fewer moves would save: plans for shares of all movable pods, each judged, none worse than the last.
+
+        Parts of the plan itself are looked at first: what held with more nodes gone mostly holds with fewer.
+        """
         whole = plan.cost_before_micros - plan.cost_after_micros
         points = [CurvePoint(0, 0, 0)]
         movable = sum(map(len, self._prospects.pods_on))
         for share in CURVE if plan.moves else ():
             budget = movable * share // 100
-            if budget >= len(plan.moves) or self._clock.is_over():
+            if budget > NEAR * len(plan.moves) or self._clock.is_over():
                 break
             self._progress(f"what {share} % of moves would save", 0.95)
-            settled = self._best(self._affordable(candidates[:1], budget))
+            settled = self._best(self._affordable([("part of the plan", best.nodes)], budget), best)
             small = self._plan_of(settled)
             saved = small.cost_before_micros - small.cost_after_micros
             if points[-1].saving_micros < saved < whole and judge(self._cluster, small, self._prices).accepted:
@@ -174,15 +179,18 @@ class _Search:
     def _plan_of(self, settled: Settled) -> DrainPlan:
         return to_plan(self._prospects, settled.drain, settled.reference, settled.replays)
 
-    def _best(self, candidates: list[Found]) -> Settled:
-        """The best settled set; one that promises less than what is held already is not looked at."""
+    def _best(self, candidates: list[Found], like: Settled | None = None) -> Settled:
+        """The best settled set; one that promises less than what is held already is not looked at.
+
+        Evictions start in the order of `like`, else from one worked out afresh.
+        """
         best, saved = self._settler.nothing(), 0
         opened: list[Opened] = []
         for rank, (origin, nodes) in enumerate(candidates):
             if self._prospects.saving(nodes) <= saved or (opened and self._clock.is_over()):
                 continue
             self._progress(f"replaying drains: {origin}", 0.2 + 0.3 * rank / len(candidates))
-            first = self._settler.open(nodes)
+            first = self._settler.open(nodes, like)
             opened.append(first)
             if first.settled is not None:
                 best, saved = first.settled, self._prospects.saving(nodes)

@@ -112,11 +112,10 @@ class Settler:
         sequence = EvictionSequence(self._prospects, ())
         return Settled(sequence, sequence.drain(1), 0)
 
-    def open(self, nodes: Sequence[int]) -> Opened:
+    def open(self, nodes: Sequence[int], like: Settled | None = None) -> Opened:
         """A first look at a set: a few rounds, no node given back. `settled` is there if that was enough."""
         probes = self._trials.all()[:PROBES]
-        first = EvictionSequence(self._prospects, nodes)
-        best = min((self._try(s, probes) for s in (first, first.free_last())), key=lambda t: t.total)
+        best = self._first(nodes, like, probes)
         while True:
             best = self._climb(best, probes, OPENING)
             if best.total or self._interrupted():
@@ -125,6 +124,13 @@ class Settler:
             if failed is None:
                 return Opened(best, tuple(probes), settled)
             probes = [*probes, failed]
+
+    def _first(self, nodes: Sequence[int], like: Settled | None, probes: list[Trial]) -> Tried:
+        """The best of the orders worth a start; where one does without pending, no other is tried."""
+        fresh = EvictionSequence(self._prospects, nodes)
+        orders = (fresh, fresh.free_last()) if like is None else (like.sequence.with_nodes(nodes), fresh)
+        best = self._try(orders[0], probes)
+        return min(best, self._try(orders[1], probes), key=lambda t: t.total) if best.total else best
 
     def settle(self, opened: Opened, floor: int = 0) -> Settled | None:
         """The set, or what is left of it after giving nodes back, such that it holds under every trial.

@@ -6,9 +6,8 @@ from random import Random
 
 import numpy as np
 
-from ksolver_cli.constraints.state import State
 from ksolver_cli.domain.pod import Pod
-from ksolver_cli.plan.replay.exotic import Checker
+from ksolver_cli.plan.replay.exotic import Checker, exotic_pods
 from ksolver_cli.plan.replay.lanes import IntArray
 from ksolver_cli.plan.replay.occupancy import Board
 from ksolver_cli.plan.replay.scheduler import Scheduler
@@ -60,7 +59,7 @@ class Replayer:
 
     def __init__(self, board: Board) -> None:
         self.board = board
-        self._needs_check = any(m.needs_check for m in board.movers.values())
+        self._exotic = exotic_pods(board.cluster) if any(m.needs_check for m in board.movers.values()) else None
 
     def run(self, drain: Drain, seed: int, jitter: float = 0.0, give_up_after: int | None = None) -> Run:
         """Replay under one seed; `jitter` moves each eviction by up to that many places, `SHUFFLE` mixes each step.
@@ -89,12 +88,10 @@ class Replayer:
         return run
 
     def _checker(self, drain: Drain) -> Checker | None:
-        if not self._needs_check:
+        if self._exotic is None:
             return None
-        state = State(self.board.cluster)
-        for node in drain.nodes:
-            state.cordon(self.board.cluster.nodes[node].name)
-        return Checker(state)
+        nodes = self.board.cluster.nodes
+        return Checker(self.board.cluster, self._exotic, (nodes[n].name for n in drain.nodes))
 
 
 class _Stage:
@@ -118,7 +115,7 @@ class _Stage:
             board.arrive(scheduler.now, mover, node)
             self._run.newcomers[pod.key] = node
             if scheduler.checker is not None:
-                scheduler.checker.state.add(pod, board.cluster.nodes[node].name)
+                scheduler.checker.add(pod, board.cluster.nodes[node].name)
 
     def evict(self, position: int) -> None:
         """Evict the pod at this position of the order and place its replacement, or let it wait."""
@@ -126,7 +123,7 @@ class _Stage:
         board.leave(self._scheduler.now, index, int(board.pod_node[index]))
         checker = self._scheduler.checker
         if checker is not None:
-            checker.state.remove(board.pods[index])
+            checker.remove(board.pods[index])
         if not self._place(position):
             self._run.pended.append(index)
             self.waiting.append(position)
@@ -141,7 +138,7 @@ class _Stage:
         board.arrive(self._scheduler.now, mover, node)
         self._run.targets[position] = node
         if self._scheduler.checker is not None:
-            self._scheduler.checker.state.add(pod, board.cluster.nodes[node].name)
+            self._scheduler.checker.add(pod, board.cluster.nodes[node].name)
         return True
 
     def remove(self, nodes: Sequence[int]) -> None:
@@ -150,7 +147,7 @@ class _Stage:
         for node in nodes:
             board.remove_node(now, node, self._left(node))
             if self._scheduler.checker is not None:
-                self._scheduler.checker.state.remove_node(board.cluster.nodes[node].name)
+                self._scheduler.checker.remove_node(board.cluster.nodes[node].name)
         if nodes:
             self._scheduler.reorder()
         self.waiting = [p for p in self.waiting if not self._place(p)]

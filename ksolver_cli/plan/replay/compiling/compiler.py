@@ -10,10 +10,11 @@ from ksolver_cli.constraints.matching.selectors import pod_matcher, term_matcher
 from ksolver_cli.constraints.matching.taints import UNSCHEDULABLE_TAINT, is_tolerated
 from ksolver_cli.domain.classes import Classes
 from ksolver_cli.domain.cluster import Cluster
-from ksolver_cli.domain.pod import Effect, Pod, PodSpec, Resources, SpreadConstraint, VolumeKind
+from ksolver_cli.domain.pod import Effect, Pod, PodSpec, Resources, SpreadConstraint
 from ksolver_cli.plan.replay.compiling.affinity import Affinities
 from ksolver_cli.plan.replay.compiling.roster import Roster
 from ksolver_cli.plan.replay.compiling.topology import HOSTNAME, SYSTEM_DEFAULTS, Defaults, Eligibility, merged_selector
+from ksolver_cli.plan.replay.exotic import is_exotic
 from ksolver_cli.plan.replay.lanes import NODE, BoolArray, Lanes
 from ksolver_cli.plan.replay.mover import HardSpread, Ints, Mover, Numbers, SoftSpread, SoftTopology
 from ksolver_cli.plan.replay.tallies import Book, Members
@@ -25,8 +26,6 @@ SCORE_MEMORY = 200 * 1024 * 1024
 
 LOAD_ROWS = 4
 """CPU and memory requested, then the same with the scoring defaults: the last rows of the occupancy's cells."""
-
-_PLAIN_VOLUMES = frozenset({VolumeKind.EMPTY_DIR, VolumeKind.EMPTY_DIR_MEMORY, VolumeKind.HOST_PATH, VolumeKind.OTHER})
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +113,7 @@ class Compiler:
             taints=self._soft_taints(spec),
             node_terms=self._node_terms(spec),
             images=spec.images,
-            needs_check=bool(spec.claims) or any(v.kind not in _PLAIN_VOLUMES for v in spec.volumes),
+            needs_check=is_exotic(spec),
         )
 
     def _hard(self, pod: Pod) -> tuple[HardSpread, ...]:
