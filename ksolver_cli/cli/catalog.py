@@ -175,16 +175,7 @@ def extend(
         for capacity in (CapacityType.ON_DEMAND, CapacityType.SPOT):
             price = known.get((spelled(provider, name), capacity))
             lines.append(_starter_row(provider, region, name, capacity, price))
-    text = "\n".join(lines) + "\n"
-    if out == "-":
-        sys.stdout.write(text)
-        return
-    try:
-        Path(out).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise CommandError(
-            f"cannot write {out}: {error.strerror}", "give a path that can be written", Exit.USAGE
-        ) from error
+    emit("\n".join(lines) + "\n", out)
 
 
 def _starter_row(provider: str, region: str, name: str, capacity: CapacityType, price: Price | None) -> str:

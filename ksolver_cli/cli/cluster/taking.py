@@ -1,10 +1,9 @@
 """`ksolver snapshot` at work: read, redact, write."""
 
+import contextlib
 import json
-import os
-import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from ksolver_cli.cli.cluster.connection import cluster_errors_told, connection_o
 from ksolver_cli.cli.cluster.prometheus import usage_request
 from ksolver_cli.cli.common.cluster_flags import ClusterFlags, PrometheusOptions
 from ksolver_cli.cli.common.exits import CommandError, Exit, one_line
-from ksolver_cli.cli.common.output import STDOUT
+from ksolver_cli.cli.common.output import STDOUT, expect_writable
 from ksolver_cli.collect.access.find import find_access
 from ksolver_cli.collect.api.client import ApiClient
 from ksolver_cli.collect.live import Reading, read
@@ -42,17 +41,23 @@ class Target:
         if not self.anonymize:
             return None
         if self.names is not None:
-            return Path(self.names)
+            return self._own_file(self.names)
         if self.out == STDOUT:
             raise CommandError("--anonymize with --out - has no place for the map", "give --names FILE", Exit.USAGE)
         return Path(f"{self.out}.names.json")
+
+    def _own_file(self, names: str) -> Path:
+        path = Path(names)
+        if names == STDOUT or (self.out != STDOUT and path.resolve() == Path(self.out).resolve()):
+            raise CommandError(f"--names {names}: the map needs a file of its own", "give another path", Exit.USAGE)
+        return path
 
 
 def take(flags: ClusterFlags, prometheus: PrometheusOptions, target: Target, kind_seconds: float) -> None:
     """Read the cluster and write the file; raises CommandError."""
     connection, usage = connection_of(flags, kind_seconds), usage_request(prometheus)
-    for path in _files(target):
-        _check_writable(path, target.force)
+    for flag, path in _files(target):
+        _check_writable(path, flag, target.force)
     with cluster_errors_told(), reading_bars() as bars, many_objects():
         access = find_access(connection)
         with ApiClient(access, seconds=connection.request_seconds) as client:
@@ -63,22 +68,18 @@ def take(flags: ClusterFlags, prometheus: PrometheusOptions, target: Target, kin
     _tell(reading, target)
 
 
-def _files(target: Target) -> Iterable[Path]:
-    names = target.names_file
-    return [*([Path(target.out)] if target.out != STDOUT else []), *([names] if names is not None else [])]
+def _files(target: Target) -> Iterator[tuple[str, Path]]:
+    if target.out != STDOUT:
+        yield "--out", Path(target.out)
+    if target.names_file is not None:
+        yield "--names", target.names_file
 
 
-def _check_writable(path: Path, force: bool) -> None:
+def _check_writable(path: Path, flag: str, force: bool) -> None:
     """Refuse before the cluster is read, not after."""
-    if path.is_dir():
-        raise CommandError(f"{path}: is a directory", "give --out a file name", Exit.USAGE)
-    folder = path.parent
-    if not folder.is_dir():
-        raise CommandError(f"{folder}: no such directory", "make it, or give --out another path", Exit.USAGE)
-    if path.exists() and stat.S_ISREG(path.stat().st_mode) and not force:
-        raise CommandError(f"{path}: is there already", "give --force to replace it, or another --out", Exit.USAGE)
-    if not os.access(folder, os.W_OK):
-        raise CommandError(f"{folder}: may not be written to", "give --out another path", Exit.USAGE)
+    expect_writable(path, flag)
+    if path.is_file() and not force:
+        raise CommandError(f"{path}: is there already", f"give --force to replace it, or another {flag}", Exit.USAGE)
 
 
 def _document(reading: Reading, target: Target) -> Document:
@@ -95,21 +96,26 @@ def _document(reading: Reading, target: Target) -> Document:
 
 
 def _write(document: Document, target: Target) -> None:
+    names = target.names_file
     try:
-        names = target.names_file
-        if names is not None:
-            with whole_file(names, replace=target.force) as stream:
+        with contextlib.nullcontext() if names is None else whole_file(names, replace=target.force) as stream:
+            if stream is not None:
                 stream.write(json.dumps(document.names, ensure_ascii=False, indent=1, sort_keys=True).encode())
-        if target.out == STDOUT:
-            write_pieces(encode_document(document), sys.stdout.buffer)
-            sys.stdout.buffer.flush()
-        else:
-            write_file(encode_document(document), Path(target.out), replace=target.force)
+            # Inside: without the snapshot there is no map either.
+            _write_document(document, target)
     except BrokenPipeError:
         raise
     except OSError as error:
         what = f"{error.filename or target.out}: {error.strerror or error}"
         raise CommandError(what, "nothing was written; give --out a path with room", Exit.USAGE) from error
+
+
+def _write_document(document: Document, target: Target) -> None:
+    if target.out == STDOUT:
+        write_pieces(encode_document(document), sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+    else:
+        write_file(encode_document(document), Path(target.out), replace=target.force)
 
 
 def _tell(reading: Reading, target: Target) -> None:

@@ -2,36 +2,41 @@
 
 import os
 import sys
-import tempfile
 from pathlib import Path
 
 from ksolver_cli.cli.common import streams
 from ksolver_cli.cli.common.exits import CommandError, Exit
+from ksolver_cli.snapshot.files.atomic import ANYONES, whole_file
 
 STDOUT = "-"
-_FIX = "give --out a path that can be written"
 
 
-def expect_writable(out: str | None) -> None:
-    """Raise CommandError where `--out` names what cannot be written, before any work is done for it."""
-    if out is None or out == STDOUT:
+def expect_writable(out: str | Path | None, flag: str = "--out") -> None:
+    """Raise CommandError where a flag names what cannot be written, before any work is done for it."""
+    if out is None or str(out) == STDOUT:
         return
     path = Path(out)
+    what = ""
     if path.is_dir():
-        raise CommandError(f"{out}: is a directory", _FIX, Exit.USAGE)
-    if not path.parent.is_dir():
-        raise CommandError(f"{out}: there is no directory {path.parent}", _FIX, Exit.USAGE)
-    if not os.access(path.parent, os.W_OK):
-        raise CommandError(f"{out}: the directory cannot be written to", _FIX, Exit.USAGE)
+        what = f"{out}: is a directory"
+    elif path.exists() and not path.is_file():
+        # A device or a pipe is written to as it is.
+        what = "" if os.access(path, os.W_OK) else f"{out}: may not be written to"
+    elif not path.resolve().parent.is_dir():
+        what = f"{out}: there is no directory {path.parent}"
+    elif not os.access(path.resolve().parent, os.W_OK):
+        what = f"{out}: the directory may not be written to"
+    if what:
+        raise CommandError(what, _fix(flag), Exit.USAGE)
 
 
-def emit(text: str, out: str | None, *, exact: bool = False) -> None:
-    """Write the result to stdout, or to the file that `--out` names (through a temporary file and a rename).
+def emit(text: str, out: str | None, *, exact: bool = False, flag: str = "--out") -> None:
+    """Write the result to stdout, or to the file that a flag names (which appears whole or not at all).
 
     `exact` is for what programs read: UTF-8 whatever the terminal speaks.
     """
     if out is not None and out != STDOUT:
-        _write_whole(Path(out), text)
+        _write_whole(Path(out), text, flag)
         return
     if exact:
         streams.exact()
@@ -39,17 +44,13 @@ def emit(text: str, out: str | None, *, exact: bool = False) -> None:
     sys.stdout.flush()
 
 
-def _write_whole(path: Path, text: str) -> None:
-    temporary = ""
+def _fix(flag: str) -> str:
+    return f"give {flag} a path that can be written"
+
+
+def _write_whole(path: Path, text: str, flag: str) -> None:
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(temporary).chmod(0o666 & ~mask)
-        Path(temporary).replace(path)
+        with whole_file(path, replace=True, mode=ANYONES) as stream:
+            stream.write(text.encode())
     except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
-        raise CommandError(f"{path}: {error.strerror or error}", _FIX, Exit.USAGE) from error
+        raise CommandError(f"{path}: {error.strerror or error}", _fix(flag), Exit.USAGE) from error

@@ -1,5 +1,6 @@
 """`ksolver snapshot` as a person types it: refusals before the work, files that are not overwritten, clean streams."""
 
+import contextlib
 import json
 import os
 from pathlib import Path
@@ -11,6 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from ksolver_cli.cli import doctor, rbac, snapshot
+from ksolver_cli.cli.cluster import taking
 from ksolver_cli.cli.common.guard import guarded
 from ksolver_cli.snapshot.read import read_snapshot
 from tests.paths import ROOT
@@ -197,3 +199,26 @@ def test_doctor_exits_by_what_it_found(api: ApiServer, tmp_path: Path) -> None:
         api.faults = [on("/version", status(401))]
         assert _run("doctor", "--kubeconfig", config).exit_code == 3
     assert _run("doctor", "-o", "xml").exit_code == 2
+
+
+def test_without_the_snapshot_there_is_no_map_of_names(
+    api: ApiServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device", "cluster.json")
+
+    monkeypatch.setattr(taking, "write_file", full)
+    with serve(api) as server:
+        config = _kubeconfig(tmp_path, server)
+        done = _run("snapshot", "--out", tmp_path / "x.json", "--anonymize", "--kubeconfig", config)
+    assert (done.exit_code, os.listdir(tmp_path)) == (2, ["kubeconfig"])
+    assert "No space left" in done.stderr
+
+
+@pytest.mark.parametrize("names", ["x.json", "-"])
+def test_the_map_of_names_has_a_file_of_its_own(names: str, api: ApiServer, tmp_path: Path) -> None:
+    with serve(api) as server, contextlib.chdir(tmp_path):
+        config = _kubeconfig(tmp_path, server)
+        done = _run("snapshot", "--out", "x.json", "--anonymize", "--names", names, "--force", "--kubeconfig", config)
+    assert (done.exit_code, os.listdir(tmp_path), api.requests) == (2, ["kubeconfig"], [])
+    assert f"--names {names}" in done.stderr

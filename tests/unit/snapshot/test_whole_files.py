@@ -32,7 +32,7 @@ with whole_file(Path(sys.argv[1]), replace=True) as stream:
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both ways to write: with a file that has no name yet, and with one beside the target."""
     if request.param == "named":
-        monkeypatch.setattr(atomic, "_nameless", lambda folder: None)
+        monkeypatch.setattr(atomic, "_nameless", lambda folder, mode: None)
     return str(request.param)
 
 
