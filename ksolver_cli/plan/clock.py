@@ -17,3 +17,7 @@ class Clock:
         if self.struck is None:
             self.struck = "interrupt" if self._interrupted() else "time" if monotonic() > self._end else None
         return self.struck is not None
+
+    def left(self) -> float:
+        """Seconds until the time is up, never below 0."""
+        return max(0.0, self._end - monotonic())

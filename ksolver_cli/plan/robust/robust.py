@@ -1,0 +1,195 @@
+"""One set of nodes that may be removed in every snapshot of a cluster, and what each snapshot leaves of it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ksolver_cli.domain.plan import DrainPlan, Limits
+from ksolver_cli.plan.robust.rounds import Nodes, Rounds
+from ksolver_cli.plan.robust.worlds import Weights, World
+from ksolver_cli.plan.search import CurvePoint, Interrupted, Progress, SearchOptions, SearchResult, never, silent
+from ksolver_cli.verify.referee import judge, total_cost
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """How the plan stands in one snapshot. Savings in micro-units an hour, at the newest snapshot's prices.
+
+    `alone`: what the best plan found for this snapshot alone saves. `together`: the same for this and the newest one.
+    None: the search was ended before. `blocked` and `given_back` count nodes of the newest snapshot's own plan: those
+    that may not be removed here, and of the others those whose pods would not all find a place.
+    """
+
+    alone: int | None
+    together: int | None
+    blocked: int
+    given_back: int | None
+    moves: int
+    """Pods that the plan would have moved here, in its reference replay."""
+    replays: int
+    """Replays here in which no pod pended; 0 where none of the plan's nodes was there."""
+    binds: bool = False
+
+
+@dataclass(frozen=True)
+class Robust:
+    """The plan as it is carried out on the newest snapshot, how it stands in each, and the nodes that may be removed in
+    all of them: no plan that holds in all can take others.
+    """
+
+    found: SearchResult
+    held: tuple[Held, ...]
+    removable: Nodes
+
+
+def robust(
+    worlds: Sequence[World],
+    weights: Weights,
+    limits: Limits,
+    options: SearchOptions | None = None,
+    watch: tuple[Progress, Interrupted] = (silent, never),
+) -> Robust:
+    """The best drain plan found that holds in every world; the first is the newest, and its nodes are the plan's.
+
+    In each, no pod pends in any replay of draining those of the plan's nodes that were there, in an order of its own,
+    and the referee accepts it. Equal input, seed and options give equal output unless interrupted.
+    """
+    return _Robust(worlds, weights, limits, options or SearchOptions(), watch).run()
+
+
+class _Robust:
+    def __init__(
+        self,
+        worlds: Sequence[World],
+        weights: Weights,
+        limits: Limits,
+        options: SearchOptions,
+        watch: tuple[Progress, Interrupted],
+    ) -> None:
+        self._worlds, self._weights = worlds, weights
+        self._rounds = Rounds(worlds, weights, limits, options, watch)
+        self._all = range(len(worlds))
+        self._others = self._all[1:]
+        self._base = worlds[0].removable(weights)
+        self._joint = self._base
+        for world in worlds[1:]:
+            self._joint = world.lets_go(weights, self._joint)
+
+    def run(self) -> Robust:
+        rounds = self._rounds
+        own = rounds.alone(0)
+        wanted = frozenset(own.plan.nodes)
+        alone = [own, *(None if rounds.is_over else rounds.alone(index) for index in self._others)]
+        best = self._best(wanted, alone)
+        together = [None, *(self._together(index, wanted, best) for index in self._others)]
+        best = self._grown(wanted, best, together)
+        held = [self._held(index, wanted, best, alone[index], together[index]) for index in self._all]
+        found = replace(self._found(own, best), limited_by=rounds.limited_by)
+        return Robust(found, _told(held, rounds.saving(best)), self._joint)
+
+    def _best(self, wanted: Nodes, alone: Sequence[SearchResult | None]) -> Nodes:
+        """What holds in all of the most promising of several first sets; the newest snapshot's own is always tried."""
+        best = self._rounds.hold(wanted & self._joint, self._all)
+        for start in self._starts(alone):
+            if self._rounds.is_over:
+                break
+            saved = self._rounds.saving(best)
+            if self._rounds.saving(start) > saved:
+                best = self._rounds.hold(start, self._all, saved) or best
+        return best
+
+    def _starts(self, alone: Sequence[SearchResult | None]) -> Iterator[Nodes]:
+        """The plan of the newest that keeps to what may go in all; the plan of each other snapshot, with what it did
+        without.
+        """
+        if self._joint != self._base:
+            yield frozenset(self._rounds.alone(0, self._joint).plan.nodes)
+        for index in self._others:
+            found = alone[index]
+            if found is not None:
+                yield self._joint & frozenset(found.plan.nodes) | self._joint - self._worlds[index].names
+
+    def _first(self, index: int, wanted: Nodes) -> Nodes:
+        """Nodes of the newest snapshot's own plan that nothing keeps in another."""
+        return self._worlds[index].lets_go(self._weights, wanted)
+
+    def _together(self, index: int, wanted: Nodes, best: Nodes) -> int | None:
+        """What can be saved with this snapshot and the newest alone; never less than with all."""
+        saved = self._rounds.saving(best)
+        if len(self._others) == 1 or saved == self._rounds.saving(wanted):
+            return saved
+        if self._rounds.is_over:
+            return None
+        pair = self._rounds.hold(self._first(index, wanted), (index, 0), saved)
+        return max(saved, self._rounds.saving(pair))
+
+    def _grown(self, wanted: Nodes, best: Nodes, together: list[int | None]) -> Nodes:
+        """The set with more nodes, as the tightest snapshot and then the newest allow, if all hold what comes of it.
+
+        What `together` says is corrected where the grown set saves more.
+        """
+        known = [(saved, index) for index, saved in enumerate(together) if saved is not None]
+        for index in (min(known)[1], 0) if known else ():
+            if self._rounds.is_over or self._rounds.saving(best) >= self._rounds.saving(wanted):
+                break
+            saved = self._rounds.saving(best)
+            grown = self._rounds.grown(index, best, self._joint)
+            if self._rounds.saving(grown) > saved:
+                best = self._rounds.hold(grown, self._all, saved) or best
+        saved = self._rounds.saving(best)
+        together[:] = [None if pair is None else max(pair, saved) for pair in together]
+        return best
+
+    def _held(self, index: int, wanted: Nodes, best: Nodes, alone: SearchResult | None, together: int | None) -> Held:
+        first = self._first(index, wanted)
+        given_back = 0 if not index else self._given_back(index, first)
+        here = best & self._worlds[index].names
+        plan = self._rounds.result(index, here).plan if here else None
+        return Held(
+            alone=None if alone is None else max(map(self._rounds.saving, (alone.plan.nodes, here))),
+            together=together,
+            blocked=len(wanted - first),
+            given_back=given_back,
+            moves=sum(1 for move in plan.moves if move.source) if plan else 0,
+            replays=plan.replays if plan else 0,
+        )
+
+    def _given_back(self, index: int, first: Nodes) -> int | None:
+        """Nodes that a snapshot leaves of the newest one's own plan; None if nobody looked in time."""
+        here = first & self._worlds[index].names
+        if self._rounds.is_over and not self._rounds.has(index, here):
+            return None
+        return len(first - self._rounds.left(index, first))
+
+    def _found(self, own: SearchResult, best: Nodes) -> SearchResult:
+        """The plan on the newest snapshot with all its costs, judged once more; the curve has its ends alone, since
+        plans between them were not held to the other snapshots.
+        """
+        world = self._worlds[0]
+        before = total_cost(self._weights, world.names) or 0
+        saved = self._rounds.saving(best)
+        if best == frozenset(own.plan.nodes):
+            found = own
+        elif not best:
+            found = _judged(world, DrainPlan((), before, before), self._weights)
+        else:
+            plan = self._rounds.result(0, best).plan
+            costs = replace(plan, cost_before_micros=before, cost_after_micros=before - saved)
+            found = _judged(world, costs, self._weights)
+        ends = (CurvePoint(0, 0, 0), CurvePoint(len(found.plan.moves), saved, len(best)))
+        return replace(found, curve=ends if saved else ends[:1])
+
+
+def _judged(world: World, plan: DrainPlan, weights: Weights) -> SearchResult:
+    return SearchResult(plan, judge(world.cluster, plan, weights))
+
+
+def _told(held: list[Held], best: int) -> tuple[Held, ...]:
+    """The same with what binds: the snapshot that leaves least beside the newest; the newest where all leave it what it
+    saves by itself. None where that was not worked out, or where only several together cost something.
+    """
+    newest, pairs = held[0], [one.together for one in held[1:] if one.together is not None]
+    if newest.alone is None or len(pairs) < len(held) - 1:
+        return tuple(held)
+    if min(pairs) >= newest.alone:
+        return (replace(newest, binds=best >= newest.alone), *held[1:])
+    return (newest, *(replace(one, binds=one.together == min(pairs)) for one in held[1:]))
