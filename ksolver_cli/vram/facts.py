@@ -6,7 +6,7 @@ from ksolver_cli.domain.gpu_workload.hints import Hints, billions_in_name, read_
 from ksolver_cli.domain.gpu_workload.kept import kept_hints
 from ksolver_cli.domain.gpu_workload.raw import RawObject, annotations_of
 from ksolver_cli.vram.memory.estimate import SERVERS, TRAINERS
-from ksolver_cli.vram.memory.inference import DEFAULT_FRACTIONS
+from ksolver_cli.vram.memory.inference import fraction_taken
 from ksolver_cli.vram.memory.precision import optimizer_state_bytes, precision_named
 
 _PREFIX = "ksolver.dev/"
@@ -45,9 +45,8 @@ def workload_hints(pod: RawObject, beside: Hints | None = None) -> Hints:
 
 def preallocates(hints: Hints) -> bool:
     """Tell whether the engine takes a fraction of whatever card it gets, so that its use says nothing of its need."""
-    if "gpu_memory_utilization" in hints.numbers or hints.number("preallocates"):
-        return True
-    return hints.words.get("engine") in DEFAULT_FRACTIONS
+    told = {"gpu_memory_utilization", "preallocated_fraction"} & set(hints.numbers)
+    return bool(told or hints.number("preallocates")) or fraction_taken(hints) is not None
 
 
 def as_numbers(hints: Hints) -> dict[str, float]:
@@ -74,7 +73,7 @@ def from_numbers(numbers: Mapping[str, float]) -> Hints:
     words: dict[str, str] = {}
     if "serving" in numbers:
         words["mode"] = "inference" if numbers["serving"] else "training"
-    if numbers.get("preallocates") and "gpu_memory_utilization" not in numbers:
+    if numbers.get("preallocates") and not {"gpu_memory_utilization", "preallocated_fraction"} & set(numbers):
         words["engine"] = "vllm"
     if "precision_bits" in numbers:
         words["precision"] = "fp32" if numbers["precision_bits"] >= 32 else "bf16"

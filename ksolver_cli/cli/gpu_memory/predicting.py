@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from ksolver_cli.catalog.files import CatalogError
 from ksolver_cli.cli.common.exits import CommandError, Exit, one_line
 from ksolver_cli.cli.common.output import emit
 from ksolver_cli.cli.gpu_memory.advising import advised
@@ -71,7 +72,10 @@ def run(asked: Asked, typed: Typed, question: Question, *, as_json: bool) -> Non
         path = _input(asked.source, asked.filename)
         text = advised(path, contents.observations, asked.namespace, as_json=as_json)
     else:
-        answers = _predicted(asked, _hints(typed), contents)
+        try:
+            answers = _predicted(asked, _hints(typed), contents)
+        except CatalogError as error:
+            raise CommandError(str(error), error.advice, Exit.USAGE) from error
         text = _json(answers) if as_json else _table(answers)
     emit(text, asked.out)
 

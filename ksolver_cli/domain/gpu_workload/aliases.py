@@ -60,7 +60,16 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "pipeline_parallel": ("pipeline_parallel_size", "pipeline_model_parallel_size", "pp_size", "pp"),
     "zero_stage": ("zero_stage",),
     "lora_rank": ("lora_rank", "lora_r", "lora_dim"),
-    "gpu_memory_utilization": ("gpu_memory_utilization", "mem_fraction_static", "gpu_memory_fraction"),
+    "gpu_memory_utilization": (
+        "gpu_memory_utilization",
+        "mem_fraction_static",
+        "cuda_memory_fraction",
+        "gpu_memory_fraction",
+    ),
+    # JAX's allocator takes this much of the card before the program asks for anything.
+    "preallocated_fraction": ("xla_python_client_mem_fraction", "xla_client_mem_fraction"),
+    # TGI's bound on all tokens it holds; without it, TGI fills the card.
+    "cache_tokens": ("max_batch_total_tokens",),
     "max_num_seqs": ("max_num_seqs", "max_running_requests", "max_batch_size"),
     "weight_bits": ("weight_bits",),
 }
@@ -75,6 +84,7 @@ WORDS: dict[str, tuple[str, ...]] = {
         "model_id",
         "base_model",
         "model_path",
+        "arch",
         "hf_model_id",
     ),
     "precision": ("precision", "mixed_precision", "dtype", "torch_dtype"),
@@ -94,6 +104,7 @@ SWITCHES: dict[str, tuple[str, str]] = {
     "gradient_checkpointing": ("checkpointing", "full"),
     "activation_checkpointing": ("checkpointing", "full"),
     "use_flash_attn": ("attention", "flash"),
+    "tie_word_embeddings": ("embedding", "tied"),
     "load_in_4bit": ("quantization", "int4"),
     "load_in_8bit": ("quantization", "int8"),
     "use_lora": ("adapter", "lora"),

@@ -23,6 +23,7 @@ class Architecture:
     head_dim: int | None = None
     vocab: int | None = None
     sequence: int | None = None
+    max_positions: int | None = None
     activation_elements: int | None = None
     guessed: tuple[str, ...] = ()
 
@@ -87,7 +88,7 @@ def from_hints(hints: Hints, known: Architecture | None) -> Architecture | None:
     """Return the network that hints describe, a known model filling in what they leave open; None without a size."""
     billions = hints.number("model_parameters_billions")
     stated = round(billions * 1e9) if billions is not None and billions > 0 else None
-    counted = count_parameters(hints.numbers)
+    counted = count_parameters(hints.numbers, tied=hints.words.get("embedding") == "tied")
     rounded = billions is not None and billions == billions_in_name(hints.words.get("model", ""))
     if known is not None and rounded:
         # A name rounds (8B for 8.03) and counts the shared parts of experts twice; the table does not.
@@ -95,7 +96,8 @@ def from_hints(hints: Hints, known: Architecture | None) -> Architecture | None:
     parameters = stated or counted or (known.parameters if known else None)
     if parameters is None:
         return None
-    base = Architecture(parameters, family=known.family if known is not None else "decoder")
+    family = "moe" if (hints.count("experts") or 1) > 1 else "decoder"
+    base = Architecture(parameters, family=known.family if known is not None else family)
     # The shape of a known model of another size would mislead.
     if known is not None and _is_same_size(known.parameters, parameters):
         base = replace(known, parameters=parameters)
@@ -109,6 +111,12 @@ def from_hints(hints: Hints, known: Architecture | None) -> Architecture | None:
         head_dim=hints.count("head_dim") or base.head_dim,
         vocab=hints.count("vocab_size") or base.vocab,
     )
+
+
+def lacks_vocabulary(hints: Hints, network: Architecture) -> bool:
+    """Tell whether the parameters were counted from a shape without its embedding, so that they are too few."""
+    counted = hints.number("model_parameters_billions") is None and count_parameters(hints.numbers) is not None
+    return counted and network.vocab is None
 
 
 def _is_same_size(known: int, stated: int) -> bool:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 
 from ksolver_cli.domain.gpu_workload.hints import Hints
-from ksolver_cli.vram.memory.architecture import TRANSFORMERS, Architecture, from_hints, shaped
-from ksolver_cli.vram.memory.inference import DEFAULT_FRACTIONS, Served, Serving, serving_memory
+from ksolver_cli.vram.memory.architecture import TRANSFORMERS, Architecture, from_hints, lacks_vocabulary, shaped
+from ksolver_cli.vram.memory.inference import Served, Serving, fraction_taken, serving_memory
 from ksolver_cli.vram.memory.models import known_model
 from ksolver_cli.vram.memory.parallel import Parallelism, parallelism
 from ksolver_cli.vram.memory.precision import (
@@ -45,7 +45,7 @@ class Estimate:
     """Memory of the fullest GPU in MiB, the part that is unavoidable, and how it came about.
 
     `elastic` engines take a fraction of whatever card they get: then `needed_mib` is what they cannot do without, and
-    `mib` what they will be seen to use.
+    `mib` what they will be seen to use. An estimate that is not `complete` lacks a part there is no formula for.
     """
 
     mib: int
@@ -54,6 +54,7 @@ class Estimate:
     missing: tuple[str, ...]
     explanation: str
     elastic: bool = False
+    complete: bool = True
 
 
 def estimate(hints: Hints, setting: Setting) -> Estimate | None:
@@ -78,6 +79,8 @@ class _Asked:
         self.network = network
         self.spread: Parallelism = parallelism(hints, setting.processes)
         self.missing: list[str] = [f"{name} (guessed from the size)" for name in network.guessed]
+        if lacks_vocabulary(hints, network):
+            self.missing.append("vocab_size (the embedding is not counted)")
 
     def serves(self) -> bool:
         mode, engine = self.hints.words.get("mode"), self.hints.words.get("engine")
@@ -106,11 +109,11 @@ class _Asked:
             quantised_weight_bytes=quantised_bytes(self.hints.words.get("quantization")),
         )
         components = training_memory(self.network, training)
-        if components.activations is None:
-            self.missing.append("activations (no formula for this kind of network)")
+        complete = self._counted(components.activations is not None)
         mib = _mib(components.total)
         how = f"training in {training.precision.name} with {self._optimizer()}"
-        return Estimate(mib, _mib(components.floor), mib, tuple(self.missing), self._words(how, components))
+        words = self._words(how, components)
+        return Estimate(mib, _mib(components.floor), mib, tuple(self.missing), words, complete=complete)
 
     def serving(self) -> Estimate:
         quantised = quantised_bytes(self.hints.words.get("quantization"))
@@ -118,38 +121,60 @@ class _Asked:
         half = precision_named("bf16")
         precision = self._precision(half or FP32)
         cache = 1.0 if "fp8" in self.hints.words.get("kv_cache_dtype", "") else precision.weight_bytes
+        fraction = fraction_taken(self.hints)
+        sequences, sequence = self._requests(elastic=fraction is not None)
         serving = Serving(
             weight_bytes=quantised or precision.weight_bytes,
             cache_bytes=cache,
-            sequences=self.hints.count("max_num_seqs") or self.hints.count("batch_size") or self._default_sequences(),
-            sequence=self._sequence() or _DEFAULT_SEQUENCE,
+            sequences=sequences,
+            sequence=sequence,
             parallelism=self.spread,
-            fraction=self._fraction(),
+            fraction=fraction,
         )
         return self._served(serving, serving_memory(self.network, serving, self.setting.card_mib))
+
+    def _requests(self, *, elastic: bool) -> tuple[int, int]:
+        """How many requests are held at once, and how long each may be."""
+        whole = self.hints.count("cache_tokens")
+        if whole is not None:
+            return 1, whole
+        # Without --max-model-len an engine admits, and must have room for, whatever the model was made for.
+        longest = self.network.max_positions if elastic else None
+        sequence = self.hints.count("sequence_length") or longest or self._sequence() or _DEFAULT_SEQUENCE
+        if elastic:
+            return self.hints.count("max_num_seqs") or _VLLM_SEQUENCES, sequence
+        return self.hints.count("max_num_seqs") or self.hints.count("batch_size") or self._one_request(), sequence
+
+    def _one_request(self) -> int:
+        self.missing.append("batch_size")
+        return 1
 
     def _served(self, serving: Serving, served: Served) -> Estimate:
         needed = _mib(served.needed.total)
         words = self._words("serving", served.needed)
         if serving.fraction is not None:
             words += f"; the engine takes {serving.fraction:g} of whatever card it gets"
-            if served.taken_mib is None:
+            card = self.setting.card_mib
+            if card is None:
                 self.missing.append("card memory (the engine takes a fraction of it)")
+            elif needed > serving.fraction * card:
+                words += f", and that of {card} MiB is less than it needs to start"
         mib = served.taken_mib or needed
-        floor = _mib(served.needed.weights)
-        return Estimate(mib, floor, needed, tuple(self.missing), words, elastic=serving.fraction is not None)
+        complete = self._counted(self.network.family in TRANSFORMERS)
+        return Estimate(
+            mib,
+            _mib(served.needed.weights),
+            needed,
+            tuple(self.missing),
+            words,
+            elastic=serving.fraction is not None,
+            complete=complete,
+        )
 
-    def _fraction(self) -> float | None:
-        stated = self.hints.number("gpu_memory_utilization")
-        if stated is not None and 0 < stated <= 1:
-            return stated
-        return DEFAULT_FRACTIONS.get(self.hints.words.get("engine", ""))
-
-    def _default_sequences(self) -> int:
-        if self.hints.words.get("engine") == "vllm":
-            return _VLLM_SEQUENCES
-        self.missing.append("batch_size")
-        return 1
+    def _counted(self, known: bool) -> bool:
+        if not known:
+            self.missing.append("activations (no formula for this kind of network)")
+        return known
 
     def _precision(self, default: Precision) -> Precision:
         found = precision_named(self.hints.words.get("precision"))

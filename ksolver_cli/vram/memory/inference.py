@@ -1,13 +1,25 @@
 """Memory of serving on one GPU: weights, key-value cache, workspace; engines that take a fraction of the card."""
 
+import math
 from dataclasses import dataclass
 
+from ksolver_cli.domain.gpu_workload.hints import Hints
 from ksolver_cli.vram.memory.architecture import TRANSFORMERS, Architecture
 from ksolver_cli.vram.memory.parallel import Parallelism
 from ksolver_cli.vram.memory.training import COMMUNICATOR_BYTES, CONTEXT_BYTES, FRAGMENTATION, MIB, Components
 
-# vLLM's default of --gpu-memory-utilization; SGLang's --mem-fraction-static is of the same size.
-DEFAULT_FRACTIONS = {"vllm": 0.9, "sglang": 0.88}
+# vLLM's default of --gpu-memory-utilization; SGLang's --mem-fraction-static is of the same size; TGI's
+# --cuda-memory-fraction, which it fills unless --max-batch-total-tokens is given.
+_DEFAULT_FRACTIONS = {"vllm": 0.9, "sglang": 0.88, "tgi": 1.0}
+
+
+def fraction_taken(hints: Hints) -> float | None:
+    """Return the fraction of whatever card it gets that an engine takes; None for those that take what they need."""
+    stated = hints.number("gpu_memory_utilization")
+    if stated is not None and 0 < stated <= 1:
+        return stated
+    engine = hints.words.get("engine", "")
+    return None if engine == "tgi" and hints.count("cache_tokens") else _DEFAULT_FRACTIONS.get(engine)
 
 
 @dataclass(frozen=True)
@@ -46,7 +58,7 @@ def serving_memory(network: Architecture, serving: Serving, card_mib: int | None
     needed = Components(weights, 0.0, 0.0, cache + workspace, context + FRAGMENTATION * (weights + cache))
     if serving.fraction is None or card_mib is None:
         return Served(needed, None)
-    return Served(needed, max(int(serving.fraction * card_mib), round(needed.total / MIB)))
+    return Served(needed, max(int(serving.fraction * card_mib), math.ceil(needed.total / MIB)))
 
 
 def kv_bytes_per_token(network: Architecture, element_bytes: float, spread: Parallelism) -> float:

@@ -9,21 +9,29 @@ from ksolver_cli.catalog.files import CatalogError, catalog_folder, rows
 from ksolver_cli.vram.memory.architecture import Architecture
 
 _SUFFIXES = re.compile(
-    r"-(instruct|chat|base|hf|it|gptq|awq|fp8|bnb-4bit|4bit|8bit|int4|int8|gguf|v0\.\d|\d{4}|distilled?|preview)$"
+    r"-(instruct|chat|base|hf|it|python|deduped|gptq|awq|fp8|bnb-4bit|4bit|8bit|int4|int8|gguf|v\d\.\d|\d{4}|preview)$"
 )
 
 
 @cache
 def known_models() -> Mapping[str, Architecture]:
-    """Return known models by plain name; empty where there is no catalog."""
+    """Return known models by plain name; empty where there is no table. Raises CatalogError when a row is wrong."""
     try:
-        return _read(catalog_folder() / "models.csv")
+        path = catalog_folder() / "models.csv"
     except CatalogError:
         return {}
+    return _read(path) if path.is_file() else {}
 
 
 def _read(path: Path) -> dict[str, Architecture]:
-    return {row["name"]: _architecture(row) for _, row in rows(path)}
+    found: dict[str, Architecture] = {}
+    for line, row in rows(path):
+        try:
+            found[row["name"]] = _architecture(row)
+        except (KeyError, ValueError) as error:
+            what = f"no column {error}" if isinstance(error, KeyError) else str(error)
+            raise CatalogError(f"{path}, line {line}: {what}", "repair the row, or unset KSOLVER_CATALOGS") from error
+    return found
 
 
 def _architecture(row: Mapping[str, str]) -> Architecture:
@@ -38,6 +46,7 @@ def _architecture(row: Mapping[str, str]) -> Architecture:
         head_dim=_size(row, "head_dim"),
         vocab=_size(row, "vocab_size"),
         sequence=_size(row, "sequence_length"),
+        max_positions=_size(row, "max_positions"),
         activation_elements=_size(row, "activation_elements"),
     )
 

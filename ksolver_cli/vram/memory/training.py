@@ -110,19 +110,26 @@ def _transformer_activations(network: Architecture, training: Training, sequence
     """Activations of a transformer, in bytes (Korthikanti et al., *Reducing Activation Recomputation*, MLSys 2023).
 
     Per layer in 16 bits s·b·h·(10 + 24/t + 5·a·s/(h·t)) (equation 3, t the tensor-parallel degree); the last term is
-    the attention matrix, which fused attention and selective recomputation never store. Full recomputation keeps the
-    layer inputs, 2·s·b·h, and one layer's worth while it recomputes. The first pipeline stage keeps as many
-    micro-batches in flight as there are stages, so that depth does not divide it. The head holds logits in 32 bits and
-    their gradient.
+    the attention matrix, which fused attention never stores and selective recomputation stores for one layer alone.
+    Full recomputation keeps the layer inputs, 2·s·b·h, and one layer's worth while it recomputes. The first pipeline
+    stage keeps as many micro-batches in flight as there are stages, so that depth does not divide it. A mixture sends
+    each token through two experts, as Mixtral does. The head holds logits in 32 bits and their gradient.
     """
     batch, hidden, tensor = training.batch, network.hidden or 0, training.parallelism.tensor
     scale = training.precision.activation_bytes / 2
     token = sequence * batch * hidden * scale
     layer = token * (10 + 24 / tensor)
-    if training.eager_attention and training.checkpointing == "none":
-        layer += scale * 5 * (network.heads or hidden // 128 or 1) * sequence**2 * batch / tensor
+    if network.family == "moe":
+        # Of the 34, 19 are the feed-forward block's: 16 of them divided by tensor parallelism.
+        layer += token * (3 + 16 / tensor)
+    matrix = 0.0
+    if training.eager_attention:
+        matrix = scale * 5 * (network.heads or hidden // 128 or 1) * sequence**2 * batch / tensor
     depth = network.layers or 0
-    kept = depth * 2 * token + layer if training.checkpointing == "full" else depth * layer
+    if training.checkpointing == "full":
+        kept = depth * 2 * token + layer + matrix
+    else:
+        kept = depth * layer + matrix * (1 if training.checkpointing == "selective" else depth)
     logits = 2 * FP32_BYTES * sequence * batch * (network.vocab or 0) / tensor
     return float(kept + (logits if training.parallelism.pipeline == 1 else 0))
 

@@ -38,8 +38,11 @@ def usable(rows: Iterable[Observation]) -> list[Observation]:
 
 
 def modelled(row: Observation) -> Estimate | None:
-    """Return what the memory model says about an observed workload, from the hints kept with the observation."""
-    if not row.hints:
+    """Return what the memory model says about an observed workload, from the hints kept with the observation.
+
+    Nothing for programs whose allocator takes a fraction of the card (JAX): their use follows the card alone.
+    """
+    if not row.hints or "preallocated_fraction" in row.hints:
         return None
     return _modelled(tuple(sorted(row.hints.items())), row.gpu_count or 1, row.capacity_mib)
 

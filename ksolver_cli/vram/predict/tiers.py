@@ -175,5 +175,5 @@ class Predictor:
             words,
             missing=answer.missing,
             needed_mib=answer.needed_mib if answer.elastic else None,
-            may_be_hard=not answer.elastic,
+            may_be_hard=not answer.elastic and answer.complete,
         )
