@@ -36,7 +36,7 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
         except typer.Exit:
             raise
         except BrokenPipeError:
-            _abandon_stdout()
+            abandon_stdout()
             raise typer.Exit(Exit.DONE) from None
         except KeyboardInterrupt:
             _end("interrupted before there was any result", "run it again, or give it a time limit", Exit.INTERRUPTED)
@@ -46,7 +46,7 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
     return run
 
 
-def _abandon_stdout() -> None:
+def abandon_stdout() -> None:
     """The reader has what it wanted (`| head`), or the disk is full: Python must not complain when it flushes at
     exit.
     """
@@ -62,7 +62,7 @@ def _told(error: Exception) -> tuple[str, str, Exit]:
     if isinstance(error, MemoryError):
         return "out of memory", "give fewer snapshots at once, or a machine with more memory", Exit.NO_RESULT
     if isinstance(error, OSError) and error.strerror:
-        _abandon_stdout()
+        abandon_stdout()
         return f"{error.filename or 'output'}: {error.strerror}", "make room, or check the path", Exit.NO_RESULT
     return f"internal error: {type(error).__name__}: {error}", _REPORT_BUG, Exit.NO_RESULT
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from ksolver_cli.cli.common.exits import CommandError, Exit
 from ksolver_cli.cli.conformance.asked import Source
@@ -39,10 +40,12 @@ def chosen_source(source: Source) -> Chosen | None:
     """The configured source; None when there is none. Raises CommandError for one that is not known."""
     url = source.url or os.environ.get(URL_VARIABLE) or ""
     kind = source.scheduler
+    if kind is None and not url and source.kubeconfig is not None:
+        raise CommandError("--scheduler-kubeconfig without a source", "give --scheduler cluster too", Exit.USAGE)
     if kind is None or kind == SIMULATOR:
         return Chosen(SIMULATOR, url=_checked(url)) if url else None
     if kind.startswith(REPLAY) and len(kind) > len(REPLAY):
-        return Chosen(REPLAY, file=Path(kind.removeprefix(REPLAY)))
+        return _replayed(source, Path(kind.removeprefix(REPLAY)))
     if kind != CLUSTER:
         hint = "sources are: simulator, replay:FILE, cluster"
         raise CommandError(f"--scheduler {kind}: no such source", hint, Exit.USAGE)
@@ -52,9 +55,22 @@ def chosen_source(source: Source) -> Chosen | None:
     return Chosen(CLUSTER, file=source.kubeconfig)
 
 
+def _replayed(source: Source, file: Path) -> Chosen:
+    if source.record is not None:
+        hint = "record from a simulator or a cluster, or leave --record out"
+        raise CommandError("--record with --scheduler replay: nothing new to record", hint, Exit.USAGE)
+    return Chosen(REPLAY, file=file)
+
+
 def _checked(url: str) -> str:
-    if not url.startswith(("http://", "https://")):
-        raise CommandError(f"the simulator's URL {url} is none", "begin it with http:// or https://", Exit.USAGE)
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        hint = "write it as http://localhost:1212"
+        raise CommandError(f"the simulator's URL {url} is none", hint, Exit.USAGE)
     return url
 
 

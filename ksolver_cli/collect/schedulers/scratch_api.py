@@ -1,17 +1,18 @@
 """Requests to a control plane named by a kubeconfig: small, synchronous, tried again where that can help."""
 
-import ssl
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import orjson
-from kubernetes import config
-from kubernetes.client import Configuration
-from kubernetes.config import ConfigException
 
+from ksolver_cli.collect.access.find import find_access
+from ksolver_cli.collect.access.settings import Access, Connection
+from ksolver_cli.collect.api.connect import http_client
+from ksolver_cli.collect.errors import CollectError
 from ksolver_cli.collect.schedulers.exchange import SchedulerUnusableError
 from ksolver_cli.snapshot.kinds import by_plural
 from ksolver_cli.snapshot.model import RawObject
@@ -34,11 +35,8 @@ class ApiRefusedError(Exception):
 class ScratchApi:
     """One API server. Objects are plain JSON; paths come from an object's apiVersion and its plural kind."""
 
-    def __init__(
-        self,
-        http: httpx.Client,
-        pause: Callable[[float], None] = time.sleep,
-    ) -> None:
+    def __init__(self, access: Access, http: httpx.Client, pause: Callable[[float], None] = time.sleep) -> None:
+        self._access = access
         self._http = http
         self._pause = pause
 
@@ -56,12 +54,12 @@ class ScratchApi:
 
     def patch(self, plural: str, raw: RawObject, change: RawObject, part: str = "") -> dict[str, Any]:
         """Merge a change into an object, or into a part of it such as its status."""
-        path = f"{collection(plural, raw)}/{raw['metadata']['name']}"
+        path = object_path(plural, raw)
         return self._send("PATCH", f"{path}/{part}" if part else path, change)
 
     def delete(self, plural: str, raw: RawObject) -> None:
         """Delete an object now, whatever finalizers it has; one that is gone is fine."""
-        path = f"{collection(plural, raw)}/{raw['metadata']['name']}"
+        path = object_path(plural, raw)
         try:
             self._send("DELETE", path, NOW)
             self._send("PATCH", path, {"metadata": {"finalizers": None}})
@@ -71,23 +69,50 @@ class ScratchApi:
 
     def _send(self, method: str, path: str, body: object = None) -> dict[str, Any]:
         content = None if body is None else orjson.dumps(body)
-        headers = {"Content-Type": MERGE_PATCH if method == "PATCH" else "application/json"}
         trouble = ApiRefusedError(f"{method} {path}")
         for attempt in range(_ATTEMPTS):
             if attempt:
                 self._pause(_PAUSE_SECONDS * 2 ** (attempt - 1))
             try:
-                reply = self._http.request(method, path, content=content, headers=headers)
-            except httpx.HTTPError as error:
+                reply = self._once(method, path, content)
+            except (httpx.HTTPError, httpx.InvalidURL) as error:
                 trouble = ApiRefusedError(f"{method} {path}: {str(error) or type(error).__name__}")
                 continue
             if reply.is_success:
-                document: dict[str, Any] = orjson.loads(reply.content) if reply.content else {}
-                return document
+                return _document(reply, f"{method} {path}")
             trouble = ApiRefusedError(f"{method} {path}: {_message(reply)}", reply.status_code)
             if reply.status_code not in _TRY_AGAIN:
                 break
         raise trouble
+
+    def _once(self, method: str, path: str, content: bytes | None) -> httpx.Response:
+        reply = self._request(method, path, content)
+        if reply.status_code == httpx.codes.UNAUTHORIZED and self._access.credentials.renew():
+            reply = self._request(method, path, content)
+        return reply
+
+    def _request(self, method: str, path: str, content: bytes | None) -> httpx.Response:
+        headers = {"Content-Type": MERGE_PATCH if method == "PATCH" else "application/json"}
+        try:
+            header = self._access.credentials.header()
+        except CollectError as error:
+            raise ApiRefusedError(error.what) from error
+        if header is not None:
+            headers["Authorization"] = header
+        name = self._access.trust.server_name
+        extensions = {"sni_hostname": name} if name else None
+        url = f"{self._access.server}{path}"
+        return self._http.request(method, url, content=content, headers=headers, extensions=extensions)
+
+
+def _document(reply: httpx.Response, what: str) -> dict[str, Any]:
+    try:
+        document = orjson.loads(reply.content or b"{}")
+    except orjson.JSONDecodeError:
+        document = None
+    if not isinstance(document, dict):
+        raise ApiRefusedError(f"{what}: the answer is no JSON object; is it an API server?")
+    return document
 
 
 def _message(reply: httpx.Response) -> str:
@@ -108,35 +133,18 @@ def collection(plural: str, raw: RawObject) -> str:
     return f"{root}/namespaces/{space}/{plural}" if space and (kind is None or kind.namespaced) else f"{root}/{plural}"
 
 
+def object_path(plural: str, raw: RawObject) -> str:
+    """Path of an object, whatever characters its name has."""
+    return f"{collection(plural, raw)}/{quote(str(raw['metadata']['name']), safe='')}"
+
+
 def connect(kubeconfig: Path, context: str | None, seconds: float) -> ScratchApi:
     """Reach the server of a kubeconfig's context (its current one by default); raises SchedulerUnusableError."""
-    settings: Any = Configuration()
     try:
-        load: Callable[..., None] = config.load_kube_config
-        load(str(kubeconfig), context=context, client_configuration=settings)
-    except (ConfigException, OSError, ValueError) as error:
-        raise SchedulerUnusableError(
-            f"{kubeconfig}: {error}", "give --scheduler-kubeconfig the file of a disposable control plane"
-        ) from error
-    key_pair = (settings.cert_file, settings.key_file) if settings.cert_file else None
-    headers = {entry["key"]: entry["value"] for entry in settings.auth_settings().values() if entry.get("value")}
-    http = httpx.Client(
-        base_url=settings.host,
-        headers={**headers, "Accept": "application/json", "User-Agent": "ksolver"},
-        verify=_trust(settings, key_pair),
-        timeout=httpx.Timeout(max(seconds, 5.0), connect=5.0),
-        proxy=settings.proxy or None,
-        trust_env=False,
-    )
-    return ScratchApi(http)
-
-
-def _trust(settings: Any, key_pair: tuple[str, str] | None) -> ssl.SSLContext:
-    # The client library has written what a kubeconfig holds inline to files of its own.
-    context = ssl.create_default_context(cafile=settings.ssl_ca_cert)
-    if not settings.verify_ssl:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    if key_pair is not None:
-        context.load_cert_chain(*key_pair)
-    return context
+        access = find_access(Connection(kubeconfig=str(kubeconfig), context=context))
+        http = http_client(access)
+    except CollectError as error:
+        hint = error.hint.replace("--kubeconfig", "--scheduler-kubeconfig").replace("--context", "--scheduler-context")
+        raise SchedulerUnusableError(f"--scheduler-kubeconfig: {error.what}", hint) from error
+    http.timeout = httpx.Timeout(max(seconds, 5.0), connect=5.0)
+    return ScratchApi(access, http)

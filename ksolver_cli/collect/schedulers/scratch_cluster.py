@@ -1,6 +1,7 @@
 """A disposable control plane as a source of verdicts: one node and one pod at a time, in a namespace of its own.
 
-The plane must be empty, so that it can never be the cluster under analysis: with nodes of its own it is refused.
+The plane must be empty, so that it can never be the cluster under analysis, and so that nobody else's pods take the
+node's room: with nodes or pods of its own it is refused.
 """
 
 import logging
@@ -29,6 +30,7 @@ from ksolver_cli.snapshot.model import RawObject
 log = logging.getLogger(__name__)
 
 _LEFT_BEHIND = (
+    ("pods", "v1"),
     ("nodes", "v1"),
     ("persistentvolumes", "v1"),
     ("storageclasses", "storage.k8s.io/v1"),
@@ -39,6 +41,7 @@ _LEFT_BEHIND = (
     ("resourceslices", "resource.k8s.io/v1"),
     ("namespaces", "v1"),
 )
+_LOOKED_AT = 500
 _ELSEWHERE = ("didn't satisfy plugin", "didn't match Pod's node affinity")
 """How the scheduler refuses a pod whose one node is not among those it knows."""
 
@@ -80,8 +83,8 @@ class ScratchCluster:
     def __enter__(self) -> Self:
         try:
             self.version = str(self._api.get("/version").get("gitVersion", ""))
+            self._refuse_use()
             self._clear()
-            self._refuse_nodes()
             self._objects.make_namespace()
         except ApiRefusedError as error:
             self._api.close()
@@ -89,6 +92,9 @@ class ScratchCluster:
                 f"{self._options.kubeconfig}: {error}",
                 "give --scheduler-kubeconfig a control plane that runs, as a user who may create nodes and pods",
             ) from error
+        except SchedulerUnusableError:
+            self._api.close()
+            raise
         return self
 
     def __exit__(
@@ -116,20 +122,23 @@ class ScratchCluster:
         finally:
             self._objects.take_back()
 
-    def _refuse_nodes(self) -> None:
-        names = [str(node["metadata"]["name"]) for node in self._api.get("/api/v1/nodes").get("items", ())]
-        if names:
-            raise SchedulerUnusableError(
-                f"{self._options.kubeconfig}: the cluster has nodes of its own ({', '.join(names[:3])})",
-                "give --scheduler-kubeconfig a disposable control plane without nodes, never a cluster in use",
-            )
+    def _refuse_use(self) -> None:
+        """Refuse a cluster that is somebody's, before anything in it is touched."""
+        for plural in ("nodes", "pods"):
+            listed = self._api.get(f"/api/v1/{plural}?limit={_LOOKED_AT}").get("items") or ()
+            names = [str(raw["metadata"]["name"]) for raw in listed if not _is_marked(raw)]
+            if names:
+                raise SchedulerUnusableError(
+                    f"{self._options.kubeconfig}: the cluster has {plural} of its own ({', '.join(names[:3])})",
+                    "give --scheduler-kubeconfig a disposable control plane without nodes, never a cluster in use",
+                )
 
     def _clear(self) -> None:
         """Remove what a run that was killed left behind."""
         for plural, version in _LEFT_BEHIND:
             root = f"/apis/{version}" if "/" in version else f"/api/{version}"
             for raw in self._api.get(f"{root}/{plural}").get("items") or ():
-                if MARK in (raw["metadata"].get("annotations") or {}):
+                if _is_marked(raw):
                     self._api.delete(plural, {**raw, "apiVersion": version})
 
     def _wait_for_node(self, canary: RawObject, node_name: str) -> None:
@@ -175,6 +184,10 @@ class ScratchCluster:
         if _taints(node) != _taints(question.node):
             return Answer(Said.NO_ANSWER, f"the control plane changed the taints of node {question.node_name}")
         return answer
+
+
+def _is_marked(raw: RawObject) -> bool:
+    return MARK in (raw["metadata"].get("annotations") or {})
 
 
 def _noticed(answer: Answer | None) -> bool:

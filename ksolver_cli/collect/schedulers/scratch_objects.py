@@ -107,8 +107,8 @@ class Objects:
         if self._node == raw:
             return
         self._drop_node()
-        self._node = raw
         self._api.create("nodes", _marked(raw))
+        self._node = raw
         # Admission taints every new node as not ready, and a controller lifts that only after a while.
         self._api.patch("nodes", raw, {"spec": {"taints": raw["spec"].get("taints") or None}})
         canary = _canary(raw["metadata"]["name"], self._namespace)

@@ -5,6 +5,7 @@ condition PodScheduled=False/Unschedulable did not. Everything else is no answer
 """
 
 import logging
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -14,11 +15,15 @@ from typing import Any, Self
 import httpx
 import orjson
 
+from ksolver_cli.collect.access.proxies import proxy_for
+from ksolver_cli.collect.access.settings import Trust
+from ksolver_cli.collect.api.connect import ssl_context
 from ksolver_cli.collect.schedulers.exchange import (
     DEFAULT_SCHEDULER,
     Answer,
     Question,
     Said,
+    SchedulerUnusableError,
     Stop,
     unanswered,
     verdict_of,
@@ -76,12 +81,7 @@ class Simulator:
         self._pause = pause
         self._lost = 0
         self._config: Mapping[str, Any] | None = None
-        self._http = httpx.Client(
-            base_url=options.url.rstrip("/").removesuffix("/api/v1"),
-            timeout=httpx.Timeout(max(options.seconds, 1.0), connect=min(5.0, max(options.seconds, 1.0))),
-            headers={"User-Agent": "ksolver"},
-            transport=transport,
-        )
+        self._http = _client(options, transport)
 
     def __enter__(self) -> Self:
         return self
@@ -161,9 +161,9 @@ class Simulator:
         try:
             document = orjson.loads(reply.content)
         except orjson.JSONDecodeError as error:
-            raise _NoContactError(f"{self._options.url} exported something that is no JSON") from error
+            raise _NoContactError("GET /api/v1/export: the answer is no JSON") from error
         if not isinstance(document, dict):
-            raise _NoContactError(f"{self._options.url} exported something that is no object")
+            raise _NoContactError("GET /api/v1/export: the answer is no object")
         return document
 
     def _send(self, method: str, path: str, body: object = None) -> httpx.Response:
@@ -186,6 +186,25 @@ class Simulator:
             if self._stop():
                 break
         raise _NoContactError(trouble)
+
+
+def _client(options: SimulatorOptions, transport: httpx.BaseTransport | None) -> httpx.Client:
+    """An HTTP client that goes through a proxy where one leads to the simulator; raises SchedulerUnusableError."""
+    proxy = proxy_for(options.url, os.environ) if transport is None else None
+    try:
+        return httpx.Client(
+            base_url=options.url.rstrip("/").removesuffix("/api/v1"),
+            timeout=httpx.Timeout(max(options.seconds, 1.0), connect=min(5.0, max(options.seconds, 1.0))),
+            headers={"User-Agent": "ksolver"},
+            verify=ssl_context(Trust(), None),
+            proxy=proxy,
+            transport=transport,
+            trust_env=False,
+        )
+    except (ValueError, ImportError, httpx.InvalidURL) as error:
+        what = "the proxy to the simulator cannot be used"
+        hint = "give an http:// or https:// proxy (HTTP_PROXY, HTTPS_PROXY), or name the host in NO_PROXY"
+        raise SchedulerUnusableError(what, hint) from error
 
 
 def _pod_in(state: Mapping[str, Any], question: Question) -> RawObject | None:

@@ -19,6 +19,7 @@ def comparison_record(found: Comparison) -> dict[str, object]:
         "nodes_evaluated": len(found.nodes),
         "simulator_probes": found.probes,
         "pairs_total": found.pairs_total,
+        "interrupted": found.interrupted,
         "strict_gate_status": found.gate.value,
         "scheduler": {
             "source": found.asked.source,

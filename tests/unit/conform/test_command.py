@@ -1,6 +1,8 @@
 """The command: exit codes, skips, what it prints and writes."""
 
 import json
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -27,6 +29,7 @@ KEYS = {
     "nodes_evaluated",
     "simulator_probes",
     "pairs_total",
+    "interrupted",
     "strict_gate_status",
     "scheduler",
 }
@@ -149,10 +152,21 @@ def test_without_a_scheduler_it_skips_and_a_gate_does_not_pass(flags: tuple[str,
         ("--sample", "-1"),
         ("-o", "yaml"),
         ("--demo", "--simulator-url", "sim.example"),
+        ("--simulator-url", "http://[sim.example"),
+        ("--simulator-url", "http://"),
+        ("--demo", "--scheduler-kubeconfig", "file"),
+        ("--demo", "--scheduler", "replay:v.jsonl", "--record", "w.jsonl"),
+        ("--demo", "cluster.json", "--simulator-url", "http://127.0.0.1:9"),
+        ("--demo", "--context", "prod", "--simulator-url", "http://127.0.0.1:9"),
+        ("--demo", "--simulator-url", "http://127.0.0.1:9", "--junit", "-"),
+        ("--demo", "--simulator-url", "http://127.0.0.1:9", "--junit", "gone/x", "--out", "x"),
+        ("--demo", "--simulator-url", "http://127.0.0.1:9", "--record", "gone/x"),
+        ("--demo", "--simulator-url", "http://127.0.0.1:9", "--out", "gone/x"),
     ],
 )
 def test_usage_errors(args: tuple[str, ...]) -> None:
-    assert conform(*args).exit_code == 2
+    done = conform(*args)
+    assert (done.exit_code, done.stdout) == (2, "")
 
 
 def test_without_a_snapshot_the_cluster_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,6 +207,41 @@ def test_another_cluster_s_snapshot_is_refused(tmp_path: Path) -> None:
     replay = ("--scheduler", f"replay:{record}")
     assert conform(source, "--cluster", "green", *replay).exit_code == 2
     assert conform(source, "--cluster", "blue", *replay).exit_code == 0
+    source.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node("a"), pod("p")]}))
+    unnamed = conform(source, "--cluster", "blue", *replay)
+    assert unnamed.exit_code == 2
+    assert "does not tell its cluster" in unnamed.stderr
+
+
+def test_what_the_snapshot_could_not_see_is_said(files: tuple[Path, Path], tmp_path: Path) -> None:
+    _, record = files
+    gaps = [{"kind": "persistentvolumes", "reason": "forbidden\x1b[2J", "object": ""}]
+    head = {"schema": "ksolver.snapshot/1", "cluster_name": "", "collected_at": "", "server_version": "v1.36.0"}
+    objects = {"nodes": [node("a")], "pods": [pod("p")]}
+    (tmp_path / "s.json").write_text(json.dumps(head | {"gaps": gaps, "objects": objects}))
+    done = conform(tmp_path / "s.json", "--scheduler", f"replay:{record}")
+    assert "gap: persistentvolumes: forbidden" in done.stderr
+    assert "\x1b" not in done.stderr
+
+
+def test_a_reader_that_leaves_early_does_not_open_the_gate(tmp_path: Path) -> None:
+    nodes = [node(f"n{number:04d}") for number in range(1500)]
+    source, record = written(
+        tmp_path, nodes, [pod("p")], FamilyScheduler(says={n["metadata"]["name"]: Said.FAIL for n in nodes})
+    )
+    command = ["conform", str(source), "--scheduler", f"replay:{record}", ANY, "--json"]
+    run = subprocess.Popen(
+        [sys.executable, "-c", "from ksolver_cli.cli.main import main; main()", *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert run.stdout is not None
+    assert run.stderr is not None
+    run.stdout.readline()
+    run.stdout.close()
+    said = run.stderr.read()
+    assert (run.wait(), "1500 strict false positives" in said) == (1, True), said
 
 
 def test_junit_tells_strict_failures_excused_ones_and_the_gate(files: tuple[Path, Path], tmp_path: Path) -> None:
