@@ -27,7 +27,7 @@ _SEEN_VOLUMES = (
 )
 NO_IMAGE = "none"
 
-_COPIED = {"kubernetes.io/os": "beta.kubernetes.io/os", "kubernetes.io/arch": "beta.kubernetes.io/arch"}
+COPIED = {"kubernetes.io/os": "beta.kubernetes.io/os", "kubernetes.io/arch": "beta.kubernetes.io/arch"}
 """Labels that the node controller of any cluster copies."""
 
 
@@ -52,7 +52,7 @@ def clean_node(raw: RawObject) -> dict[str, Any]:
     metadata = metadata_of(raw)
     labels = metadata.get("labels", {})
     if labels:
-        metadata["labels"] = {**labels, **{copy: labels[key] for key, copy in _COPIED.items() if key in labels}}
+        metadata["labels"] = {**labels, **{copy: labels[key] for key, copy in COPIED.items() if key in labels}}
     kept["conditions"] = [{"type": "Ready", "status": "True", "reason": "Conform", "message": "for one question"}]
     return {
         "apiVersion": "v1",

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterable
 
+from ksolver_cli.conform.clean import COPIED
 from ksolver_cli.domain.cluster import Cluster
 from ksolver_cli.domain.node import Node
 from ksolver_cli.domain.pod import Pod, VolumeKind
@@ -43,7 +44,8 @@ def label_keys(pod: Pod) -> frozenset[str]:
     keys.update(requirement.key for term in terms for requirement in term.expressions)
     keys.update(term.topology_key for term in (*spec.affinity, *spec.anti_affinity))
     keys.update(constraint.topology_key for constraint in spec.spread)
-    return frozenset(keys)
+    # The scheduler sees a copied label even where the snapshot's node has only what it is copied from.
+    return frozenset(keys | {original for original, copy in COPIED.items() if copy in keys})
 
 
 def _class_of(node: Node, keys: Iterable[str]) -> Hashable:

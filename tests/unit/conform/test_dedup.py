@@ -32,6 +32,10 @@ def drawn(seed: int) -> Snapshot:
     random = Random(seed)
     found = world(random)
     nodes = [copy for original in found["nodes"] for copy in copies(random, original)]
+    if random.random() < 0.3:
+        for raw in nodes:
+            raw["metadata"]["labels"]["kubernetes.io/arch"] = random.choice(("amd64", "arm64"))
+        found["pod"]["spec"]["nodeSelector"] = {"beta.kubernetes.io/arch": "amd64"}
     objects = {kind: tuple(items) for kind, items in found.items() if kind not in ("pod", "nodes", "pods")}
     return Snapshot({**objects, "nodes": tuple(nodes), "pods": (*found["pods"], found["pod"])})
 
@@ -127,3 +131,11 @@ def test_what_any_pod_meets_tells_nodes_apart(part: str) -> None:
     else:
         other["status"]["declaredFeatures"] = ["x"]
     assert probes(pod("p"), node("a"), other, node("c")) == 2
+
+
+@pytest.mark.parametrize("key", ["os", "arch"])
+def test_a_label_that_a_controller_copies_tells_nodes_apart_by_what_it_is_copied_from(key: str) -> None:
+    nodes = [node(name, labels={f"kubernetes.io/{key}": name}) for name in ("linux", "windows")]
+    cluster = snapshot(nodes, [pod("p", nodeSelector={f"beta.kubernetes.io/{key}": "linux"})])
+    once = compare(cluster, FamilyScheduler(), Options(EVERYTHING, dedup=True))
+    assert (once.probes, once.strict.answered, once.strict.mismatches) == (2, 2, ())
