@@ -146,7 +146,7 @@ def _chosen(found: Sequence["Raw"], asked: _Asked) -> "Raw":
     if len(matching) == 1:
         return matching[0]
     if not found:
-        hint = "give a Pod, a Deployment, a StatefulSet, a DaemonSet, a ReplicaSet or a Job"
+        hint = "give a Pod, a Deployment, a StatefulSet, a DaemonSet, a ReplicaSet, a Job or a CronJob"
         raise CommandError(f"{asked.manifest}: no pod and no pod template in it", hint, Exit.USAGE)
     raise CommandError(
         f"{asked.manifest}: {f'no pod {wanted}' if wanted else 'more than one pod'} in it",

@@ -24,6 +24,7 @@ _MANIFEST_KINDS = {
     "replicasets": "ReplicaSet",
     "replicationcontrollers": "ReplicationController",
     "jobs": "Job",
+    "cronjobs": "CronJob",
 }
 
 

@@ -107,6 +107,30 @@ def test_a_manifest_is_completed_as_the_api_server_would_and_keeps_its_node(snap
     assert verdicts("-f", str(path), snapshot) == {"n1": ["NodeName", "NodeResourcesFit"], "n2": ["TaintToleration"]}
 
 
+WORKLOADS = {
+    "Deployment": "apps/v1",
+    "StatefulSet": "apps/v1",
+    "DaemonSet": "apps/v1",
+    "ReplicaSet": "apps/v1",
+    "ReplicationController": "v1",
+    "Job": "batch/v1",
+    "CronJob": "batch/v1",
+}
+
+
+@pytest.mark.parametrize("kind", WORKLOADS)
+def test_the_manifest_of_any_workload_is_its_pod_template(kind: str, snapshot: str, tmp_path: Path) -> None:
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}
+    spec: dict[str, object] = {"template": {"spec": {"containers": [container], "nodeName": "n2"}}}
+    if kind == "CronJob":
+        spec = {"schedule": "@daily", "jobTemplate": {"spec": spec}}
+    raw = {"apiVersion": WORKLOADS[kind], "kind": kind, "metadata": {"name": "new", "namespace": "shop"}, "spec": spec}
+    path = tmp_path / "workload.yaml"
+    path.write_text(json.dumps(raw))
+    found = verdicts("-f", str(path), snapshot)
+    assert found["n1"] == ["NodeName", "NodeResourcesFit"]
+
+
 def test_json_names_the_first_objection_first_with_code_words_and_object(snapshot: str) -> None:
     record = json.loads(run("default/asks", snapshot, "--json", "--kubernetes-version", "1.35").stdout)
     assert (record["pod"], record["kubernetes_version"], record["evicted_from"]) == ("default/asks", "1.35", None)
