@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from ksolver_cli.constraints.matching.holders import Holders
 from ksolver_cli.constraints.matching.namespaces import Reach
-from ksolver_cli.constraints.matching.taints import UNSCHEDULABLE_TAINT
+from ksolver_cli.constraints.matching.taints import UNSCHEDULABLE_TAINT, is_cordon
 from ksolver_cli.constraints.matching.tally import Groups
 from ksolver_cli.domain.cluster import Cluster
 from ksolver_cli.domain.labels import Labels
@@ -85,7 +85,7 @@ class State:
         """Mark the node unschedulable, as `kubectl cordon` does, with the taint that the node controller then adds."""
         state = self.nodes[node_name]
         state.cordoned = True
-        if all((taint.key, taint.effect) != _UNSCHEDULABLE for taint in state.taints):
+        if not any(map(is_cordon, state.taints)):
             state.taints = (*state.taints, UNSCHEDULABLE_TAINT)
         self.layout_version += 1
 
@@ -128,6 +128,3 @@ class State:
 def as_new(pod: Pod) -> Pod:
     """The pod as its controller would make it anew after an eviction: bound nowhere, asking what its spec asks."""
     return replace(pod, node_name="", nominated_node="", phase=Phase.PENDING, deleting=False, requests_bound=None)
-
-
-_UNSCHEDULABLE = (UNSCHEDULABLE_TAINT.key, UNSCHEDULABLE_TAINT.effect)

@@ -88,7 +88,12 @@ class Eviction:
 
 @dataclass(frozen=True)
 class Wave:
-    """Nodes cordoned together, pods evicted in this order, nodes removed at the end."""
+    """Nodes cordoned together, pods evicted in this order, nodes removed at the end.
+
+    A wave that is `alone` cordons its nodes only when it begins, and its pods may wait until its nodes are removed:
+    with hard spread over hosts they have to, since a cordoned node stays a domain. Its evictions are those of the
+    reference replay; what has come to its nodes by then leaves them too.
+    """
 
     nodes: tuple[str, ...]
     evictions: tuple[Eviction, ...]
@@ -96,19 +101,22 @@ class Wave:
     """Sizes of the groups into which the evictions fall: inside one the order is free (`kubectl drain` evicts in an
     order of its own), between them it is not. Empty: one by one.
     """
+    alone: bool = False
 
 
 @dataclass(frozen=True)
 class DrainPlan:
-    """A drain plan as searched: cordon everything first, evict in global order, remove wave by wave. Costs in
-    micro-dollars an hour.
+    """A drain plan as searched: cordon everything first, evict in global order, remove wave by wave; then the waves
+    that are `alone`, each with its own cordon. Costs in micro-dollars an hour.
     """
 
     waves: tuple[Wave, ...]
     cost_before_micros: int
     cost_after_micros: int
     moves: tuple[Move, ...] = ()
-    """Where pods went in the reference replay; the cluster's scheduler chooses, so other runs may differ."""
+    """Where pods went in the reference replay, in its order; the cluster's scheduler chooses, so other runs may differ.
+    A pod has several where waves that are alone move it again.
+    """
     replays: int = 0
     """Replays (exact and jittered) in which no pod pended."""
     notes: tuple[str, ...] = field(default=())
@@ -117,6 +125,11 @@ class DrainPlan:
     def nodes(self) -> tuple[str, ...]:
         """Every node removed, in order."""
         return tuple(n for w in self.waves for n in w.nodes)
+
+    @property
+    def cordoned_first(self) -> tuple[str, ...]:
+        """Nodes that are cordoned before the first eviction."""
+        return tuple(n for w in self.waves if not w.alone for n in w.nodes)
 
 
 class FaultKind(StrEnum):

@@ -49,7 +49,7 @@ def hypothetical(found: Sequence[Action]) -> tuple[Action, ...]:
 def _drains(cluster: Cluster, classes: Classes, plan: DrainPlan, prices: Mapping[str, int | None]) -> list[Action]:
     found: list[Action] = []
     commands = wave_commands(cluster, classes, plan)
-    left, closed = plan.nodes, {node.name for node in cluster.nodes if node.unschedulable}
+    left, closed = plan.cordoned_first, {node.name for node in cluster.nodes if node.unschedulable}
     for number, wave in enumerate(plan.waves, start=1):
         known = [price for node in wave.nodes if (price := prices[node]) is not None]
         found.append(
@@ -65,7 +65,7 @@ def _drains(cluster: Cluster, classes: Classes, plan: DrainPlan, prices: Mapping
                 reasons=_notes(cluster, wave),
                 prechecks=(LOOK,),
                 commands=commands[number - 1],
-                undo=_undo([name for name in left if name not in closed]),
+                undo=_undo([name for name in (wave.nodes if wave.alone else left) if name not in closed]),
                 after=(f"D{number - 1}",) if number > 1 else (),
             )
         )

@@ -83,4 +83,5 @@ def _wave(raw: object) -> Wave | None:
     evictions = raw.get("evictions", [])
     if not isinstance(evictions, list) or not all(isinstance(e, Mapping) for e in evictions):
         return None
-    return Wave(tuple(nodes), tuple(Eviction(str(e.get("pod")), str(e.get("node"))) for e in evictions))
+    read = tuple(Eviction(str(e.get("pod")), str(e.get("node"))) for e in evictions)
+    return Wave(tuple(nodes), read, alone=raw.get("alone") is True)

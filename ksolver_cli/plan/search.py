@@ -12,6 +12,7 @@ from ksolver_cli.plan.greedy import by_price_per_move
 from ksolver_cli.plan.prospects import Prospects
 from ksolver_cli.plan.sets import Found, greedy_sets, mip_sets, problem_of, within_budget
 from ksolver_cli.plan.settle import Opened, Settled, Settler, Trials
+from ksolver_cli.plan.tail import NO_TAIL, Tail, TailSearch
 from ksolver_cli.plan.waves import to_plan
 from ksolver_cli.solve.build import Model
 from ksolver_cli.verify.referee import judge
@@ -176,8 +177,8 @@ class _Search:
             points.append(CurvePoint(len(plan.moves), whole, len(plan.nodes)))
         return tuple(points)
 
-    def _plan_of(self, settled: Settled) -> DrainPlan:
-        return to_plan(self._prospects, settled.drain, settled.reference, settled.replays)
+    def _plan_of(self, settled: Settled, tail: Tail = NO_TAIL) -> DrainPlan:
+        return to_plan(self._prospects, settled.drain, settled.reference, settled.replays, tail)
 
     def _best(self, candidates: list[Found], like: Settled | None = None) -> Settled:
         """The best settled set; one that promises less than what is held already is not looked at.
@@ -219,12 +220,23 @@ class _Search:
     def _judged(self, settled: Settled) -> SearchResult:
         self._progress("judging", 0.95)
         settled = self._settler.in_free_steps(settled)
-        plan = self._plan_of(settled)
-        judgement = judge(self._cluster, plan, self._prices)
-        if judgement.accepted:
-            return SearchResult(plan, judgement, limited_by=self._limited_by())
+        for tail in dict.fromkeys((self._tail(settled), NO_TAIL)):
+            plan = self._plan_of(settled, tail)
+            judgement = judge(self._cluster, plan, self._prices)
+            if judgement.accepted:
+                return SearchResult(plan, judgement, limited_by=self._limited_by())
         empty = to_plan(self._prospects, self._settler.nothing().drain, None, 0)
         return SearchResult(empty, judge(self._cluster, empty, self._prices), limited_by=self._limited_by())
+
+    def _tail(self, settled: Settled) -> Tail:
+        """Nodes that can only go by themselves, behind the others."""
+        search = TailSearch(self._prospects, self._settler.seeds, self._clock.is_over)
+        if not search.is_worth_it:
+            return NO_TAIL
+        index, budget = self._prospects.board.node_index, self._options.move_budget
+        planned = [index[name] for name in self._options.planned if name in index]
+        left = None if budget is None else budget - len(settled.drain.order)
+        return search.behind(settled.drain, left, planned or None)
 
     def _limited_by(self) -> str | None:
         return self._clock.struck or ("work" if self._settler.is_exhausted else None)

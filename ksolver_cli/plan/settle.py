@@ -107,6 +107,11 @@ class Settler:
         """Whether the replays allowed are used up; a set under way is still brought to its end."""
         return self.spent >= self._budget
 
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """Seeds of the exact trials."""
+        return tuple(seed for seed, jitter in self._trials.all() if not jitter)
+
     def nothing(self) -> Settled:
         """The plan that removes nothing and moves nothing."""
         sequence = EvictionSequence(self._prospects, ())

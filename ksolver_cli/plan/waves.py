@@ -10,6 +10,7 @@ from ksolver_cli.domain.plan import DrainPlan, Eviction, Move, Wave
 from ksolver_cli.plan.prospects import Prospects
 from ksolver_cli.plan.replay.lanes import IntArray
 from ksolver_cli.plan.replay.run import Drain, Run
+from ksolver_cli.plan.tail import NO_TAIL, Tail
 
 PODS_A_WAVE = 12
 """Fewer waves than asked for where they would be smaller than this."""
@@ -62,10 +63,8 @@ def _cuts(classes: IntArray, parts: int) -> list[int]:
     return [*ends, size]
 
 
-def to_plan(
-    prospects: Prospects, drain: Drain, run: Run | None, replays: int, notes: tuple[str, ...] = ()
-) -> DrainPlan:
-    """The drain as a plan, with the moves of its reference replay. Nodes that free nothing move nothing."""
+def to_plan(prospects: Prospects, drain: Drain, run: Run | None, replays: int, tail: Tail = NO_TAIL) -> DrainPlan:
+    """The drain and its tail as a plan, with the moves of the reference replay. Without nodes nothing moves."""
     board = prospects.board
     names = [n.name for n in board.cluster.nodes]
     before = int(prospects.price.sum())
@@ -74,13 +73,23 @@ def to_plan(
         moves = [Move(key, "", names[node]) for key, node in run.newcomers.items()]
         pairs = zip(run.order, run.targets, strict=True)
         moves += [Move(board.pods[p].key, board.pods[p].node_name, names[t]) for p, t in pairs]
+    for node, hops in zip(tail.nodes, tail.hops, strict=True):
+        moves += [Move(board.pods[p].key, names[node], names[t]) for p, t in hops]
     return DrainPlan(
-        waves=_waves(prospects, drain),
+        waves=_waves(prospects, drain) + _alone(prospects, tail),
         cost_before_micros=before,
-        cost_after_micros=before - prospects.saving(drain.nodes),
+        cost_after_micros=before - prospects.saving((*drain.nodes, *tail.nodes)),
         moves=tuple(moves),
-        replays=replays,
-        notes=notes,
+        replays=tail.replays or replays,
+    )
+
+
+def _alone(prospects: Prospects, tail: Tail) -> tuple[Wave, ...]:
+    board = prospects.board
+    names = [n.name for n in board.cluster.nodes]
+    return tuple(
+        Wave((names[node],), tuple(Eviction(board.pods[p].key, names[node]) for p, _ in hops), alone=True)
+        for node, hops in zip(tail.nodes, tail.hops, strict=True)
     )
 
 

@@ -95,19 +95,7 @@ def test_the_best_placement_keeps_no_more_nodes_than_needed(name: str) -> None:
     assert solution.proof.bound_micros <= kept * ONE_NODE
 
 
-NODE_BY_NODE = pytest.mark.xfail(
-    strict=True,
-    reason="hard host spread: pods come back only once their old node is gone, and the search keeps no pod waiting",
-)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=NODE_BY_NODE if name.startswith("ca-") and "domain" in name else ())
-        for name in _with("min_nodes")
-    ],
-)
+@pytest.mark.parametrize("name", _with("min_nodes"))
 def test_the_drain_plan_gets_there_too(name: str) -> None:
     report = _analysed(name)
     assert report.plan is not None

@@ -38,7 +38,7 @@ def test_arrays_and_families_agree(cluster: Cluster, seed: int) -> None:
     for _ in range(random.randrange(len(cluster.nodes))):
         node = random.randrange(len(cluster.nodes))
         state.cordon(cluster.nodes[node].name)
-        now.cordoned[node] = True
+        now.cordon((node,))
     movable = [i for i in range(len(board.pods)) if not board.pods[i].deleting]
     random.shuffle(movable)
     for index in movable:

@@ -11,6 +11,11 @@ UNSCHEDULABLE_TAINT = Taint("node.kubernetes.io/unschedulable", "", Effect.NO_SC
 HARD_EFFECTS = frozenset({Effect.NO_SCHEDULE, Effect.NO_EXECUTE})
 
 
+def is_cordon(taint: Taint) -> bool:
+    """Whether the node controller put the taint there because the node is cordoned."""
+    return (taint.key, taint.effect) == (UNSCHEDULABLE_TAINT.key, UNSCHEDULABLE_TAINT.effect)
+
+
 def tolerates(toleration: Toleration, taint: Taint) -> bool:
     """Whether one toleration covers the taint.
 

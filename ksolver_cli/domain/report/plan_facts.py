@@ -7,8 +7,8 @@ from ksolver_cli.domain.plan import Move, Wave
 
 @dataclass(frozen=True)
 class PlanFacts:
-    """Cordon everything first, evict in this order, remove wave by wave. Costs in micro-units of the currency an hour,
-    of the priced nodes; None where no node has a price.
+    """Cordon everything first but the nodes of waves that are `alone`, evict in this order, remove wave by wave. Costs
+    in micro-units of the currency an hour, of the priced nodes; None where no node has a price.
     """
 
     waves: tuple[Wave, ...]

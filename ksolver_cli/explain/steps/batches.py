@@ -26,7 +26,12 @@ class Batch:
     @property
     def has_local_data(self) -> bool:
         """Whether kubectl wants to be told that emptyDir volumes may go (it asks for those in memory too)."""
-        return any(v.kind in _ON_DISK for pod in self.pods for v in pod.spec.volumes)
+        return any(map(has_local_data, self.pods))
+
+
+def has_local_data(pod: Pod) -> bool:
+    """Whether the pod has an emptyDir volume."""
+    return any(v.kind in _ON_DISK for v in pod.spec.volumes)
 
 
 def batches(evictions: Sequence[Eviction], pods: Mapping[str, Pod], classes: Classes) -> Iterator[Batch]:

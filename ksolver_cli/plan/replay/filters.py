@@ -40,7 +40,7 @@ def _counted(spread: HardSpread, now: Occupancy) -> tuple[Counts, Counts]:
     if spread.by_node is None or spread.eligible is None:
         return spread.pods.view(now.counts), spread.present.view(now.counts)[:-1]
     lane = spread.pods.lane
-    nodes = np.flatnonzero(spread.eligible & now.alive & ~now.cordoned)
+    nodes = np.flatnonzero(spread.eligible & now.alive & ~now.tainted)
     where, weights = lane.domain[nodes], spread.by_node.view(now.counts)[nodes]
     pods = np.bincount(where, weights=weights, minlength=lane.size + 1).astype(np.int32)
     return pods, np.bincount(where, minlength=lane.size + 1)[:-1].astype(np.int32)

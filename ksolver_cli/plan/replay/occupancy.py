@@ -1,9 +1,11 @@
 """Who is where at one moment of a replay, as arrays: free room, load, and the counts of every tally."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ksolver_cli.constraints.matching.taints import is_cordon
 from ksolver_cli.domain.classes import Classes
 from ksolver_cli.domain.cluster import Cluster
 from ksolver_cli.domain.pod import Pod
@@ -18,17 +20,25 @@ from ksolver_cli.plan.replay.tallies import Counts
 class Occupancy:
     """What changes while pods come and go.
 
-    `cells` has a row for what is free of each resource, then `LOAD_ROWS` rows of what is requested.
+    `cells` has a row for what is free of each resource, then `LOAD_ROWS` rows of what is requested. `tainted` are nodes
+    with the taint that the node controller gives to cordoned ones: a snapshot may show a node that lacks it still.
     """
 
     cells: Numbers
     counts: Counts
     cordoned: BoolArray
+    tainted: BoolArray
     alive: BoolArray
 
     def copy(self) -> "Occupancy":
         """An independent copy."""
-        return Occupancy(self.cells.copy(), self.counts.copy(), self.cordoned.copy(), self.alive.copy())
+        flags = (self.cordoned.copy(), self.tainted.copy(), self.alive.copy())
+        return Occupancy(self.cells.copy(), self.counts.copy(), *flags)
+
+    def cordon(self, nodes: Iterable[int]) -> None:
+        """Cordon nodes; the taint follows."""
+        for node in nodes:
+            self.cordoned[node] = self.tainted[node] = True
 
 
 class Board:
@@ -96,7 +106,8 @@ class Board:
         terminating = np.array([p.deleting for p in self.pods], dtype=bool)
         counts = self.book.initial(self.pod_class, self.pod_node, terminating, len(self.classes.pods))
         cordoned = np.array([n.unschedulable for n in self.cluster.nodes], dtype=bool)
-        return Occupancy(cells, counts, cordoned, np.ones(count, dtype=bool))
+        tainted = np.array([any(map(is_cordon, n.taints)) for n in self.cluster.nodes], dtype=bool)
+        return Occupancy(cells, counts, cordoned, tainted, np.ones(count, dtype=bool))
 
     def count(self, occupancy: Occupancy, pod_class: int, node: int, sign: int) -> None:
         """Count a pod of the class on the node, or no longer."""
@@ -129,9 +140,17 @@ class Board:
     def remove_node(self, occupancy: Occupancy, node: int, left: list[Pod]) -> None:
         """Take the node out, with the pods still there (daemons, static pods)."""
         occupancy.alive[node] = False
+        self._count_node(occupancy, node, left, -1)
+
+    def restore_node(self, occupancy: Occupancy, node: int, left: list[Pod]) -> None:
+        """Put the node back, with the pods that were taken out with it."""
+        occupancy.alive[node] = True
+        self._count_node(occupancy, node, left, 1)
+
+    def _count_node(self, occupancy: Occupancy, node: int, left: list[Pod], sign: int) -> None:
         for pod in left:
             if not pod.deleting:
-                self.count(occupancy, self.classes.pod_class_of[pod.key], node, -1)
+                self.count(occupancy, self.classes.pod_class_of[pod.key], node, sign)
         for offset, slots in self.node_updates:
             if slots[node] >= 0:
-                occupancy.counts[offset + slots[node]] -= 1
+                occupancy.counts[offset + slots[node]] += sign

@@ -66,11 +66,13 @@ class Replayer:
 
         The run stops, incomplete, once more than `give_up_after` pods have pended.
         """
-        board = self.board
-        now = board.start.copy()
-        now.cordoned[list(drain.nodes)] = True
-        checker = self._checker(drain)
-        scheduler = Scheduler(board, now, seed, checker)
+        return self.play(drain, seed, jitter, give_up_after)[0]
+
+    def play(
+        self, drain: Drain, seed: int, jitter: float = 0.0, give_up_after: int | None = None
+    ) -> tuple[Run, Scheduler]:
+        """The same, with the scheduler as it stands at the end, for whatever comes next."""
+        scheduler = self.scheduler(drain.nodes, seed)
         order = jittered(drain, jitter, seed)
         run = Run(order, np.full(len(order), -1, dtype=np.intp))
         stage = _Stage(self, scheduler, run)
@@ -81,17 +83,22 @@ class Replayer:
                 stage.evict(position)
                 if give_up_after is not None and len(run.pended) > give_up_after:
                     run.complete = False
-                    return run
+                    return run, scheduler
             done = end
             stage.remove(gone)
         run.stuck = [int(order[p]) for p in stage.waiting]
-        return run
+        return run, scheduler
 
-    def _checker(self, drain: Drain) -> Checker | None:
-        if self._exotic is None:
-            return None
-        nodes = self.board.cluster.nodes
-        return Checker(self.board.cluster, self._exotic, (nodes[n].name for n in drain.nodes))
+    def scheduler(self, cordoned: Sequence[int], seed: int) -> Scheduler:
+        """A scheduler at today's occupancy, with these nodes cordoned."""
+        board = self.board
+        now = board.start.copy()
+        now.cordon(cordoned)
+        checker = None
+        if self._exotic is not None:
+            names = (board.cluster.nodes[n].name for n in cordoned)
+            checker = Checker(board.cluster, self._exotic, names)
+        return Scheduler(board, now, seed, checker)
 
 
 class _Stage:
