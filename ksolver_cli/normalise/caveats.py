@@ -37,19 +37,27 @@ def _note_pods(pods: Iterable[Pod], nodes: Mapping[str, Node], problems: Problem
             problems.note(CaveatKind.NODE_MISSING, f"node {pod.node_name}", pod.key)
         if pod.spec.scheduler_name != DEFAULT_SCHEDULER and not pod.is_static:
             problems.note(CaveatKind.FOREIGN_SCHEDULER, f"scheduler {pod.spec.scheduler_name}", pod.key)
+        home = nodes.get(pod.node_name) if pod.is_bound else None
+        if home is not None and _is_silent(home) and not pod.is_daemon and not pod.is_static:
+            problems.note(CaveatKind.NOT_READY, "an eviction may never end, its kubelet is not heard of", pod.key)
 
 
 def _note_nodes(nodes: Iterable[Node], problems: Problems) -> None:
     for node in nodes:
         if node.is_virtual:
             problems.note(CaveatKind.VIRTUAL_NODE, "no machine of its own", node.name)
-        elif not node.ready:
+        elif _is_silent(node):
             problems.note(CaveatKind.NOT_READY, "Ready is not True", node.name)
         shared = [name for name in _SHARED_RESOURCES if node.allocatable.get(name)]
         if node.labels.get(_SHARING_LABEL, "none") not in ("", "none"):
             shared.append(f"{_SHARING_LABEL}={node.labels[_SHARING_LABEL]}")
         for name in shared:
             problems.note(CaveatKind.SHARED_GPU, name, node.name)
+
+
+def _is_silent(node: Node) -> bool:
+    """Whether a kubelet that there ought to be does not say that it is well."""
+    return not node.ready and not node.is_virtual
 
 
 def _note_overcommitted(pods: Iterable[Pod], nodes: Mapping[str, Node], problems: Problems) -> None:

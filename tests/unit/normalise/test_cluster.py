@@ -57,6 +57,14 @@ def test_a_node_is_ready_when_its_condition_says_so(status: str, ready: bool) ->
     assert bool(noted(found, CaveatKind.NOT_READY)) is not ready
 
 
+@pytest.mark.parametrize("status", ["False", "Unknown"])
+def test_pods_of_a_node_that_is_not_heard_of_are_named(status: str) -> None:
+    silent = node(name="silent", status={"conditions": [{"type": "Ready", "status": status}]})
+    pods = pod("there", "silent"), pod("here", "n1"), pod("nowhere")
+    found = noted(cluster(nodes=(silent, node()), pods=pods), CaveatKind.NOT_READY)
+    assert [objects for _, objects in found] == [("ns/there",), ("silent",)]
+
+
 @pytest.mark.parametrize(
     ("raw", "virtual"),
     [
