@@ -48,6 +48,11 @@ def _words(advice: WrongClass) -> str:
     offer = advice.offer
     less = monthly(advice.micros_per_hour_less, CURRENCY)
     return (
-        f"uses at most {advice.peak_mib / GIB_IN_MIB:.1f} GiB of an {advice.gpu} ({advice.samples} observations, "
-        f"{advice.gpus} GPUs in {advice.pods} pods); fits {offer.gpu} ({offer.instance_type}), {less}/month less"
+        f"uses {advice.peak_mib / GIB_IN_MIB:.1f} GiB of {advice.gpu} ({advice.samples} observations, "
+        f"{_some(advice.gpus, 'GPU')} in {_some(advice.pods, 'pod')}); fits {offer.gpu} ({offer.instance_type}), "
+        f"{less} a month less"
     )
+
+
+def _some(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -29,6 +29,11 @@ def render_gpu_classes(console: Console, found: Sequence[WrongGpuClass]) -> None
 def _words(advice: WrongGpuClass) -> str:
     return (
         f"{plain(advice.workload)}: uses {advice.peak_mib / _GIB_IN_MIB:.1f} GiB of {advice.gpu} "
-        f"({advice.observations} observations, {advice.gpus} GPUs in {advice.pods} pods); fits {advice.fits_gpu} "
+        f"({advice.observations} observations, {_some(advice.gpus, 'GPU')} in {_some(advice.pods, 'pod')}); "
+        f"fits {advice.fits_gpu} "
         f"({advice.instance_type}), {monthly(advice.less_micros, _LIST_CURRENCY)} a month less"
     )
+
+
+def _some(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ksolver_cli.catalog.facts import PricingOptions
 from ksolver_cli.catalog.gpus import gpu_named, gpu_product
@@ -16,6 +16,7 @@ from ksolver_cli.vram.join.sharing import shares_by_node, shares_by_spec
 from ksolver_cli.vram.join.source import ObjectSource
 from ksolver_cli.vram.observation import Observation
 from ksolver_cli.vram.right_class.blockers import Blockers
+from ksolver_cli.vram.right_class.demand import Demand, demand_of
 from ksolver_cli.vram.right_class.offers import ClassOffer, architecture, class_offers, whereabouts
 
 ENOUGH_OBSERVATIONS = 3
@@ -75,7 +76,7 @@ def wrong_classes(
     devices, and engines that take a fraction of whatever card they get, are left out: their use is not their need.
     """
     source = ObjectSource(objects)
-    asked = _Advisor(_peaks(rows), source, catalog, options or PricingOptions())
+    asked = _Advisor(_peaks(rows), source, catalog, options or PricingOptions(), objects.get("nodes", ()))
     groups: dict[tuple[str, str, str, str], list[_Placed]] = defaultdict(list)
     for pod in objects.get("pods", ()):
         placed = asked.placed(pod)
@@ -120,6 +121,8 @@ class _Advisor:
     source: ObjectSource
     catalog: Catalog
     options: PricingOptions
+    nodes: Sequence[RawObject] = ()
+    judges: dict[str | None, Blockers] = field(default_factory=dict)
 
     def placed(self, pod: RawObject) -> _Placed | None:
         key = fingerprint(pod)
@@ -129,16 +132,24 @@ class _Advisor:
             return None
         gpu = gpu_named(gpu_product(labels_of(node)) or "", self.catalog)
         where = whereabouts(node, self.options)
-        offers = class_offers(self.catalog, where, architecture(node), gpu_count(pod))
-        now = offers.get(gpu.name) if gpu is not None else None
-        if gpu is None or now is None:
+        demand = demand_of(pod)
+        if gpu is None or demand is None:
             return None
+        # Where it runs it has room already: the cheapest price of its class, so that the difference is the least.
+        now = class_offers(self.catalog, where, architecture(node), Demand(demand.gpus)).get(gpu.name)
+        if now is None:
+            return None
+        offers = class_offers(self.catalog, where, architecture(node), demand)
         fitting = list(self._fitting(offers.values(), gpu, now, proven[0] * HEADROOM))
         if not fitting:
             return None
         better = min(fitting)
-        blocked = Blockers(self.catalog, where.provider).of(pod, better.gpu)
-        return _Placed(pod, gpu, *proven, now, better, blocked)
+        return _Placed(pod, gpu, *proven, now, better, self._blockers(where.provider).of(pod, better.gpu))
+
+    def _blockers(self, provider: str | None) -> Blockers:
+        if provider not in self.judges:
+            self.judges[provider] = Blockers(self.catalog, provider, self.nodes)
+        return self.judges[provider]
 
     def _fitting(
         self, offers: Iterable[ClassOffer], gpu: Gpu, now: ClassOffer, needed_mib: float

@@ -7,6 +7,7 @@ from ksolver_cli.catalog.locate import Whereabouts, locate
 from ksolver_cli.catalog.tables import Catalog
 from ksolver_cli.domain.gpu_workload.raw import RawObject, at, labels_of, text
 from ksolver_cli.domain.money import CapacityType
+from ksolver_cli.vram.right_class.demand import Demand
 
 
 @dataclass(frozen=True, order=True)
@@ -34,8 +35,8 @@ def architecture(node: RawObject) -> str:
     return labels_of(node).get("kubernetes.io/arch") or labels_of(node).get("beta.kubernetes.io/arch") or "amd64"
 
 
-def class_offers(catalog: Catalog, where: Whereabouts, arch: str, gpus: int) -> dict[str, ClassOffer]:
-    """Return the cheapest on-demand offer of each GPU class with at least `gpus` whole GPUs in one machine.
+def class_offers(catalog: Catalog, where: Whereabouts, arch: str, demand: Demand) -> dict[str, ClassOffer]:
+    """Return the cheapest on-demand offer of each GPU class in a machine that has room for what a pod asks for.
 
     Empty where the provider or region is unknown or has no prices: unpriced is not free.
     """
@@ -46,7 +47,7 @@ def class_offers(catalog: Catalog, where: Whereabouts, arch: str, gpus: int) -> 
     for name, shape in catalog.shapes(where.provider).items():
         price = prices.get((name, CapacityType.ON_DEMAND))
         gpu = catalog.gpus.get(shape.gpu or "")
-        if price is None or gpu is None or shape.whole_gpus < gpus or shape.arch != arch:
+        if price is None or gpu is None or shape.arch != arch or not demand.fits_its_share_of(shape):
             continue
         each = -(-price.micros_per_hour // shape.whole_gpus)
         offer = ClassOffer(each, gpu.name, gpu.memory_low_mib, shape.instance_type)

@@ -135,6 +135,85 @@ def test_what_blocks_the_move_is_named(pod: dict[str, object], blocked_by: tuple
     assert found.blocked_by == blocked_by
 
 
+def on(**labels: str) -> dict[str, object]:
+    """A node of another kind that carries labels too."""
+    found = node(**labels)
+    return {**found, "metadata": {**found["metadata"], "name": "other"}}  # type: ignore[dict-item]
+
+
+T4 = {PRODUCT: "Tesla-T4", TYPE: "g4dn.xlarge"}
+POOL = {"pool": "h100"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "others", "blocked_by"),
+    [
+        ({"nodeSelector": POOL}, [], ("node selector pool=h100 (here only on nodes with h100-80gb)",)),
+        ({"nodeSelector": POOL}, [on(**T4, **POOL)], ()),
+        ({"nodeSelector": {"topology.kubernetes.io/zone": "us-east-1a", "nvidia.com/gpu.present": "true"}}, [], ()),
+        ({"nodeSelector": {"kubernetes.io/hostname": "node-a"}}, [], ("node selector kubernetes.io/hostname=node-a",)),
+        (
+            {"affinity": affinity({"key": "pool", "operator": "Exists"})},
+            [],
+            ("node affinity pool Exists (here only on nodes with h100-80gb)",),
+        ),
+        (
+            {"affinity": affinity({"key": PRODUCT, "operator": "NotIn", "values": ["Tesla-T4", "NVIDIA-A10G"]})},
+            [],
+            (f"node affinity {PRODUCT} NotIn [Tesla-T4, NVIDIA-A10G]",),
+        ),
+        ({"affinity": affinity({"key": PRODUCT, "operator": "NotIn", "values": ["NVIDIA-A10G"]})}, [], ()),
+        ({"affinity": affinity({"key": PRODUCT, "operator": "Exists"})}, [], ()),
+        (
+            {"affinity": affinity({"key": "nvidia.com/gpu.memory", "operator": "Gt", "values": ["40000"]})},
+            [],
+            ("node affinity nvidia.com/gpu.memory Gt [40000]",),
+        ),
+        ({"affinity": affinity({"key": "nvidia.com/gpu.memory", "operator": "Gt", "values": ["8000"]})}, [], ()),
+    ],
+    ids=["pool", "shared-pool", "any-node", "host", "exists", "not-in", "not-in-another", "product", "memory", "less"],
+)
+def test_rules_that_only_nodes_with_the_large_card_satisfy(
+    spec: dict[str, object], others: list[dict[str, object]], blocked_by: tuple[str, ...]
+) -> None:
+    pod = restricted(**spec)
+    here = node(**POOL, **{"nvidia.com/gpu.present": "true"})
+    (found,) = advice([pod], rows(pod, 14_000, 14_000, 14_000), here, *others)
+    assert found.offer.gpu == "t4"
+    assert found.blocked_by == blocked_by
+
+
+def test_a_field_that_names_a_node_blocks() -> None:
+    terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-a"]}]}]
+    required = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+    pod = restricted(affinity=required)
+    (found,) = advice([pod], rows(pod, 14_000, 14_000, 14_000))
+    assert found.blocked_by == ("node affinity metadata.name In [node-a]",)
+
+
+def asking(cpu: str, memory: str) -> dict[str, object]:
+    pod = gpu_pod("p")
+    (container,) = pod["spec"]["containers"]  # type: ignore[index]
+    resources = {"limits": {"nvidia.com/gpu": "1"}, "requests": {"cpu": cpu, "memory": memory}}
+    return {**pod, "spec": {**pod["spec"], "containers": [{**container, "resources": resources}]}}  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize(("cpu", "memory"), [("1", "1Gi"), ("7", "8Gi"), ("3", "40Gi"), ("24", "200Gi"), ("90", "1Gi")])
+def test_the_machine_named_has_room_for_the_pod_beside_its_card(cpu: str, memory: str) -> None:
+    pod = asking(cpu, memory)
+    for found in advice([pod], rows(pod, 14_000, 14_000, 14_000)):
+        shape = CATALOG.shapes("aws")[found.offer.instance_type]
+        assert int(cpu) <= shape.vcpu / shape.whole_gpus
+        assert int(memory.removesuffix("Gi")) * 2**30 <= shape.memory_bytes / shape.whole_gpus
+    less = [a.micros_per_hour_less for a in advice([pod], rows(pod, 14_000, 14_000, 14_000))]
+    assert less <= [a.micros_per_hour_less for a in advice([asking("1", "1Gi")], rows(pod, 14_000, 14_000, 14_000))]
+
+
+def test_a_pod_whose_requests_cannot_be_read_gets_no_advice() -> None:
+    pod = asking("a lot", "1Gi")
+    assert advice([pod], rows(pod, 14_000, 14_000, 14_000)) == []
+
+
 def test_the_command_prints_the_advice(tmp_path: Path) -> None:
     store, cluster = tmp_path / "vram.jsonl", tmp_path / "cluster.json"
     pod = restricted(nodeSelector={PRODUCT: H100[PRODUCT]})
@@ -142,8 +221,8 @@ def test_the_command_prints_the_advice(tmp_path: Path) -> None:
     cluster.write_text(json.dumps(kube_list(pod, node())))
     told = invoke(cluster, "--right-class", "--store", store)
     assert told.exit_code == 0, told.output
-    assert "ml/Pod/p: uses at most 14.0 GiB of an h100-80gb (3 observations, 1 GPUs in 1 pods); fits t4" in told.stdout
-    assert "/month less" in told.stdout
+    assert "ml/Pod/p: uses 14.0 GiB of h100-80gb (3 observations, 1 GPU in 1 pod); fits t4" in told.stdout
+    assert "a month less" in told.stdout
     assert f"blocked by: node selector {PRODUCT}={H100[PRODUCT]}" in told.stdout
     (advice_,) = json.loads(invoke(cluster, "--right-class", "--store", store, "--json").stdout)["advice"]
     assert advice_["list_price_less_per_month"] == pytest.approx(advice_["micros_per_hour_less"] * 730 / 1e6, abs=0.01)
