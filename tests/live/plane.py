@@ -8,7 +8,8 @@ import json
 import ssl
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -281,6 +282,12 @@ class Plane:
             return not any(key.startswith("node.kubernetes.io/not-ready") for key in keys)
 
         self.wait("every node is ready", all_ready)
+
+    @contextmanager
+    def without_kubelets(self) -> Iterator[None]:
+        """No kubelet says or does anything until the block ends; after 50 seconds every node would be unreachable."""
+        with next(server for server in self._servers if server.name == "kwok").paused():
+            yield
 
     def clear(self) -> None:
         """Delete every workload, volume and node. Namespaces stay: the end of one takes seconds and bars its name."""

@@ -7,7 +7,8 @@ import secrets
 import signal
 import socket
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 LOCALHOST = "127.0.0.1"
@@ -66,6 +67,15 @@ class Server:
     def tail(self) -> str:
         """Last lines of the log."""
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-20:])
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Let the program do nothing until the block ends."""
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
 
     def stop(self) -> None:
         """Ask the program to end, and end it where it does not."""

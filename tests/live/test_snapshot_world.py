@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ksolver_cli.domain.cluster import CaveatKind
 from ksolver_cli.normalise.cluster import normalise
 from ksolver_cli.snapshot.read import read_snapshot
 from tests.live.plane import Plane
@@ -65,6 +66,56 @@ def test_awkward_nodes_come_through_as_what_they_are(clean_plane: Plane, tmp_pat
     assert not (nodes["bare"].is_virtual)
     assert not (nodes["bare"].is_control_plane)
     assert not (nodes["bare"].deleting)
+
+
+@pytest.fixture
+def silent(clean_plane: Plane) -> Iterator[Plane]:
+    """Two nodes with a running pod each, of which one has lost its kubelet."""
+    clean_plane.add_nodes(*(_node(name, {"kubernetes.io/hostname": name}) for name in ("well", "silent")))
+    pods = [
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": f"on-{name}", "namespace": "default"},
+            "spec": {
+                "nodeSelector": {"kubernetes.io/hostname": name},
+                "containers": [{"name": "c", "image": "c:1", "resources": {"requests": {"cpu": "1"}}}],
+            },
+        }
+        for name in ("well", "silent")
+    ]
+    clean_plane.apply(*pods)
+    clean_plane.wait(
+        "pods run", lambda: all(p["status"].get("phase") == "Running" for p in clean_plane.items("api/v1/pods"))
+    )
+    condition = {"type": "Ready", "status": "False", "reason": "KubeletDown", "message": "not heard of"}
+    patch = json.dumps({"status": {"conditions": [condition]}})
+    with clean_plane.without_kubelets():
+        clean_plane.kubectl("patch", "node", "silent", "--subresource=status", "--type=strategic", "-p", patch)
+        clean_plane.wait("the controller taints the node", lambda: len(_taints(clean_plane, "silent")) == 2)
+        yield clean_plane
+
+
+def _taints(plane: Plane, name: str) -> set[str]:
+    (node,) = (node for node in plane.items("api/v1/nodes") if node["metadata"]["name"] == name)
+    return {f"{taint['key']}:{taint['effect']}" for taint in node["spec"].get("taints", ())}
+
+
+def test_a_node_that_is_not_ready_and_its_pods_are_said_to_be_so(silent: Plane, tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    done = ksolver("snapshot", "--out", file, "--kubeconfig", silent.kubeconfig())
+    assert done.returncode == 0, done.stderr
+    cluster = normalise(read_snapshot([file]))
+    nodes = {node.name: node for node in cluster.nodes}
+    assert (nodes["well"].ready, nodes["silent"].ready) == (True, False)
+    assert {f"{taint.key}:{taint.effect}" for taint in nodes["silent"].taints} == _taints(silent, "silent")
+    touched = {name for caveat in cluster.caveats if caveat.kind is CaveatKind.NOT_READY for name in caveat.objects}
+    assert touched == {"silent", "default/on-silent"}
+    asked = ksolver("why", "default/on-silent", file, "--json")
+    (verdict,) = (entry for entry in json.loads(asked.stdout)["nodes"] if entry["node"] == "silent")
+    assert [rejection["plugin"] for rejection in verdict["rejections"]] == ["TaintToleration"]
+    report = ksolver("analyze", file, "--effort", "0.1")
+    assert "default/on-silent" in report.stdout.partition("Caveats and gaps")[2]
 
 
 def _definition(group: str, plural: str, kind: str, *, scope: str = "Cluster", version: str = "v1") -> dict[str, Any]:
