@@ -16,10 +16,14 @@ class Output(StrEnum):
 
 StoreOption = Annotated[Path, typer.Option(envvar="KSOLVER_VRAM_STORE", help="The JSONL file that is appended to.")]
 UrlOption = Annotated[
-    str | None, typer.Option(help="Prometheus, Thanos, Mimir, VictoriaMetrics; path prefix included.")
+    str | None,
+    typer.Option(help="Prometheus, Thanos, Mimir, VictoriaMetrics; path prefix included. Else KSOLVER_PROMETHEUS_URL."),
 ]
-UsernameOption = Annotated[str | None, typer.Option(help="For basic authentication.")]
-TokenOption = Annotated[Path | None, typer.Option(help="File with the bearer token, or the password of the username.")]
+UsernameOption = Annotated[str | None, typer.Option(help="For basic authentication. Else KSOLVER_PROMETHEUS_USERNAME.")]
+TokenOption = Annotated[
+    Path | None,
+    typer.Option(help="File with the bearer token, or the username's password. Else KSOLVER_PROMETHEUS_TOKEN."),
+]
 TenantOption = Annotated[str | None, typer.Option(help="Sent as X-Scope-OrgID.")]
 CaOption = Annotated[Path | None, typer.Option(help="A private authority, in PEM.")]
 InsecureOption = Annotated[bool, typer.Option(help="Trust any certificate.")]

@@ -56,5 +56,5 @@ def vram_predict(
 
     typed = Typed(model, model_parameters_billions, batch_size, sequence_length, precision)
     asked = Asked(source, filename, store, hard_admit, namespace, gpu_memory_gib, out)
-    question = Question.CALIBRATION if calibrate_ else Question.RIGHT_CLASS if right_class else Question.PREDICTION
+    question = Question.asked(calibrate=calibrate_, right_class=right_class)
     run(asked, typed, question, as_json=as_json or output is Output.JSON)

@@ -24,13 +24,17 @@ _COUNTS = ("replicas", "parallelism", "size", "numNodes")
 _INDEPENDENT = frozenset(
     {"Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "InferenceService"}
 )
-_FINISHED = frozenset({"Succeeded", "Failed"})
+_ENDS = frozenset({"Complete", "Succeeded", "Failed"})
+_FINISHED = _ENDS | {"Completed", "Aborted", "Terminated"}
 _SCALARS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("spec", "nprocPerNode"), "processes_per_node"),
     (("spec", "slotsPerWorker"), "processes_per_node"),
     (("spec", "trainer", "numProcPerNode"), "processes_per_node"),
     (("spec", "trainer", "numNodes"), "nodes"),
 )
+
+
+_Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
@@ -68,16 +72,44 @@ class _Found:
 def read_workloads(path: str | Path) -> tuple[list[Workload], list[RawObject]]:
     """Return the workloads of an input (see `inputs.documents`) and the nodes beside them; raises SnapshotError.
 
-    An object whose pods are there too, and one made by another object, is not repeated; finished pods are left out.
+    An object whose pods are there too, and one made by another that is there, is not repeated. Finished pods and jobs
+    are left out; what makes further ones answers for the next.
     """
     objects = [obj for where, document in documents(path) for obj in _objects(where, document)]
-    owned = {key for obj in objects if (key := _owner_key(obj)) is not None}
+    by_key = {_key(obj): obj for obj in objects}
+    answered = {key for obj in objects if _is_living_pod(obj) for key in _above(obj, by_key)}
     found: list[Workload] = []
     for obj in objects:
-        made_by_another = obj.get("kind") != "Pod" and controller_of(obj) is not None
-        if obj.get("kind") != "Node" and _key(obj) not in owned and not made_by_another:
+        told_above = obj.get("kind") != "Pod" and _owner_key(obj) in by_key
+        if obj.get("kind") != "Node" and _key(obj) not in answered and not told_above and not _is_finished(obj):
             found.extend(workloads_of(obj))
     return found, [obj for obj in objects if obj.get("kind") == "Node"]
+
+
+def _is_living_pod(obj: RawObject) -> bool:
+    return obj.get("kind") == "Pod" and not _is_finished(obj)
+
+
+def _is_finished(obj: RawObject) -> bool:
+    """Tell whether a pod or job has come to its end (Job, Kubeflow; Volcano's `state.phase`; RayJob)."""
+    status = mapping(obj.get("status"))
+    ended = {text(condition.get("type")) for condition in mappings(status.get("conditions")) if _is_true(condition)}
+    phases = (status.get("phase"), at(status, "state", "phase"), status.get("jobDeploymentStatus"))
+    return bool(ended & _ENDS) or any(phase in _FINISHED for phase in phases)
+
+
+def _is_true(condition: RawObject) -> bool:
+    return condition.get("status") == "True"
+
+
+def _above(obj: RawObject, by_key: Mapping[_Key, RawObject]) -> Iterator[_Key]:
+    """The controllers of an object, and theirs, as far as they are there."""
+    seen: set[_Key] = set()
+    key = _owner_key(obj)
+    while key is not None and key not in seen:
+        seen.add(key)
+        yield key
+        key = _owner_key(by_key.get(key, {}))
 
 
 def _objects(where: str, document: object) -> Iterator[RawObject]:
@@ -112,11 +144,11 @@ def _listed(held: object, kind: str | None) -> Iterator[RawObject]:
             yield {**entry, "kind": kind}
 
 
-def _key(obj: RawObject) -> tuple[str, str, str]:
+def _key(obj: RawObject) -> _Key:
     return str(obj.get("kind", "")), _namespace(obj), text(at(obj, "metadata", "name")) or ""
 
 
-def _owner_key(obj: RawObject) -> tuple[str, str, str] | None:
+def _owner_key(obj: RawObject) -> _Key | None:
     controller = controller_of(obj)
     return (controller[0], _namespace(obj), controller[1]) if controller is not None else None
 
@@ -133,7 +165,7 @@ def workloads_of(obj: RawObject) -> list[Workload]:
     """
     kind, namespace, name = _key(obj)
     if kind == "Pod":
-        if at(obj, "status", "phase") in _FINISHED:
+        if _is_finished(obj):
             return []
         return [Workload(kind, namespace, name, obj, processes=max(1, gpu_count(obj)))]
     roles = [found for found in (*_templates(obj), *_synthesised(obj)) if found.replicas > 0]

@@ -190,9 +190,9 @@ def prune(path: Path, before: datetime) -> Pruned:
     file replaces the old one in one step (write, fsync, rename). Raises StoreError.
     """
     path = Path(os.path.realpath(path))
+    if not path.exists():
+        return Pruned(0, 0, 0, 0)
     with _failing_as(f"cannot prune {path}"), _locked(path):
-        if not path.exists():
-            return Pruned(0, 0, 0, 0)
         lines, problems = _read_lines(path)
         current = collapse(lines)
         kept = [line for line in current if not _older(line, before)]

@@ -158,6 +158,8 @@ def run(asked: Asked, *, as_json: bool) -> None:
     if asked.server.named or older_than is None:
         _observe(asked, summary)
     if older_than is not None:
+        if not asked.store.exists():
+            log.warning("%s: no such store; nothing to prune", asked.store)
         with _errors_told():
             summary.pruned = asdict(stores.prune(asked.store, older_than))
     _print(summary, as_json=as_json)

@@ -13,9 +13,12 @@ from ksolver_cli.cli.common.output import emit
 from ksolver_cli.cli.gpu_memory.advising import advised
 from ksolver_cli.domain.gpu_workload.fingerprint import fingerprint
 from ksolver_cli.domain.gpu_workload.hints import Hints, billions_in_name, read_pairs
+from ksolver_cli.snapshot.source import STDIN
 from ksolver_cli.vram import store as stores
 from ksolver_cli.vram.cards import GIB_IN_MIB, Cards
 from ksolver_cli.vram.manifests import Workload, read_workloads
+from ksolver_cli.vram.memory.models import known_model
+from ksolver_cli.vram.memory.precision import precision_named
 from ksolver_cli.vram.predict.calibrate import Calibration, calibrate
 from ksolver_cli.vram.predict.results import Prediction
 from ksolver_cli.vram.predict.targets import Targets, worth_predicting
@@ -60,24 +63,37 @@ class Question(StrEnum):
     CALIBRATION = "calibrate"
     RIGHT_CLASS = "right-class"
 
+    @classmethod
+    def asked(cls, *, calibrate: bool, right_class: bool) -> "Question":
+        """Return the one question that was typed; raises CommandError for two."""
+        if calibrate and right_class:
+            raise CommandError("--calibrate and --right-class", "ask one of them at a time", Exit.USAGE)
+        if calibrate:
+            return cls.CALIBRATION
+        return cls.RIGHT_CLASS if right_class else cls.PREDICTION
+
 
 def run(asked: Asked, typed: Typed, question: Question, *, as_json: bool) -> None:
     """Answer, and write the answer; raises CommandError and SnapshotError."""
+    try:
+        text = _answered(asked, typed, question, as_json=as_json)
+    except CatalogError as error:
+        raise CommandError(str(error), error.advice, Exit.USAGE) from error
+    emit(text, asked.out)
+
+
+def _answered(asked: Asked, typed: Typed, question: Question, *, as_json: bool) -> str:
+    hints = _hints(typed)
     contents = _read_store(asked.store)
     if question is not Question.PREDICTION and asked.store is None:
         raise CommandError(f"--{question} needs a store", "give --store FILE that vram-observe wrote", Exit.USAGE)
     if question is Question.CALIBRATION:
-        text = _calibrated(calibrate(contents.observations), as_json=as_json)
-    elif question is Question.RIGHT_CLASS:
+        return _calibrated(calibrate(contents.observations), as_json=as_json)
+    if question is Question.RIGHT_CLASS:
         path = _input(asked.source, asked.filename)
-        text = advised(path, contents.observations, asked.namespace, as_json=as_json)
-    else:
-        try:
-            answers = _predicted(asked, _hints(typed), contents)
-        except CatalogError as error:
-            raise CommandError(str(error), error.advice, Exit.USAGE) from error
-        text = _json(answers) if as_json else _table(answers)
-    emit(text, asked.out)
+        return advised(path, contents.observations, asked.namespace, as_json=as_json)
+    answers = _predicted(asked, hints, contents)
+    return _json(answers) if as_json else _table(answers)
 
 
 def _predicted(asked: Asked, typed: Hints, contents: stores.Contents) -> Answers:
@@ -90,7 +106,7 @@ def _predicted(asked: Asked, typed: Hints, contents: stores.Contents) -> Answers
     cluster = bool(nodes) or any(w.runs for w in found)
     chosen = worth_predicting(found, known, cluster=cluster)
     if not chosen:
-        log.warning("no workload in %s asks for a GPU", one_line(path))
+        log.warning("no workload in %s asks for a GPU", "stdin" if path == STDIN else one_line(path))
     targets = Targets(cards, nodes, card_mib, typed)
     wanted = [w for w in chosen if asked.namespace in {None, w.namespace}]
     return [(workload, predictor.predict(targets.asked(workload))) for workload in wanted]
@@ -129,8 +145,14 @@ def _hints(typed: Typed) -> Hints:
         if isinstance(value, int | float) and not value > 0:
             option = f"--{name.replace('_', '-')}"
             raise CommandError(f"{option} {value}: not above 0", f"give {option} a positive number", Exit.USAGE)
+    if typed.precision is not None and precision_named(typed.precision) is None:
+        raise CommandError(f"--precision {typed.precision}: not known", "give fp32, bf16 or fp16", Exit.USAGE)
     hints = read_pairs((name, str(value)) for name, value in values.items() if value is not None)
-    billions = billions_in_name(str(values["model"] or ""))
+    billions = billions_in_name(typed.model or "")
+    sized = billions is not None or typed.model_parameters_billions is not None or known_model(typed.model) is not None
+    if typed.model and not sized:
+        what = f"--model {typed.model}: not among the known models, and its name tells no size"
+        raise CommandError(what, "give --model-parameters-billions too", Exit.USAGE)
     return hints.over(Hints({} if billions is None else {"model_parameters_billions": billions}))
 
 

@@ -25,6 +25,7 @@ _ENGINES = {
     "megatron": ("megatron", "pretrain_gpt"),
 }
 _LARGEST_NUMBER = 1e15
+_SIZE = "model_parameters_billions"
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,15 @@ class Hints:
     words: Mapping[str, str] = field(default_factory=dict)
 
     def over(self, weaker: "Hints") -> "Hints":
-        """Return these hints, completed by weaker ones where they are silent."""
-        return Hints({**weaker.numbers, **self.numbers}, {**weaker.words, **self.words})
+        """Return these hints, completed by weaker ones where they are silent.
+
+        The size in the name of a model goes with that name: another model here leaves it behind.
+        """
+        numbers = {**weaker.numbers, **self.numbers}
+        named = billions_in_name(weaker.words.get("model", ""))
+        if "model" in self.words and _SIZE not in self.numbers and named is not None and numbers.get(_SIZE) == named:
+            del numbers[_SIZE]
+        return Hints(numbers, {**weaker.words, **self.words})
 
     def number(self, name: str) -> float | None:
         """Return a numeric hint by its canonical name."""
@@ -125,7 +133,7 @@ def _derived(hints: Hints, words: list[str], image: str) -> Hints:
     found: dict[str, str] = {}
     billions = billions_in_name(hints.words.get("model", ""))
     if billions is not None:
-        numbers["model_parameters_billions"] = billions
+        numbers[_SIZE] = billions
     line = " ".join([image, *words]).lower()
     engine = next((engine for engine, marks in _ENGINES.items() if any(mark in line for mark in marks)), None)
     if engine is not None:

@@ -176,6 +176,15 @@ def test_prune_runs_alone_and_after_a_run(fake: FakePrometheus, snapshot: Path, 
     assert store.read_bytes() == b""
 
 
+def test_pruning_what_is_not_there_says_so_and_leaves_nothing_behind(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    done = invoke("--store", tmp_path / "typo.jsonl", "--prune", "90d")
+    assert done.exit_code == 0
+    assert "no such store" in caplog.text
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_torn_line_is_reported(
     fake: FakePrometheus, snapshot: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

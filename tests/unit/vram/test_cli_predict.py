@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 from ksolver_cli.cli import vram_predict
 from ksolver_cli.cli.common.guard import guarded
 from ksolver_cli.domain.gpu_workload.fingerprint import fingerprint
+from ksolver_cli.vram.memory.models import known_models
 from ksolver_cli.vram.observation import Observation, to_line
 from tests.unit.vram.gpu_pods import gpu_node, gpu_pod, kube_list
 
@@ -116,6 +117,9 @@ def test_a_result_can_go_to_a_file(cluster: Path, tmp_path: Path) -> None:
         (["/nonexistent"], 4),
         (["CLUSTER", "--store", "/nonexistent"], 4),
         (["CLUSTER", "-o", "yaml"], 2),
+        (["CLUSTER", "--precision", "int3"], 2),
+        (["CLUSTER", "--model", "acme/secret-model"], 2),
+        (["CLUSTER", "--calibrate", "--right-class"], 2),
     ],
 )
 def test_wrong_use_is_told(cluster: Path, arguments: list[str], code: int) -> None:
@@ -123,6 +127,24 @@ def test_wrong_use_is_told(cluster: Path, arguments: list[str], code: int) -> No
     assert result.exit_code == code
     assert result.stdout == ""
     assert result.stderr
+
+
+def test_a_typed_model_replaces_the_one_on_the_command_line(tmp_path: Path) -> None:
+    path = tmp_path / "pod.json"
+    path.write_text(json.dumps(gpu_pod("p", args=("--model", "meta-llama/Llama-3.1-8B", "--batch-size", "1"))))
+    (small,) = predictions(path, "--model", "gpt2")
+    assert "0.124 billion parameters" in str(small["explanation"])
+
+
+def test_a_catalog_with_a_wrong_row_is_told(cluster: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sources.csv").write_text("id,title,retrieved,note\n")
+    (tmp_path / "models.csv").write_text("name,family,parameters\nmine,decoder,7B\n")
+    monkeypatch.setenv("KSOLVER_CATALOGS", str(tmp_path))
+    known_models.cache_clear()
+    result = invoke(cluster, "--model", "mine")
+    known_models.cache_clear()
+    assert result.exit_code == 2
+    assert "models.csv, line 2" in result.stderr
 
 
 def test_calibration_of_a_small_store_says_what_is_missing(store: Path) -> None:

@@ -50,6 +50,18 @@ def test_command_lines(line: str, numbers: dict[str, float], words: dict[str, st
     assert sniff_line(line).numbers == numbers
 
 
+def test_the_size_in_a_models_name_goes_with_the_name() -> None:
+    line = sniff_line("vllm serve meta-llama/Llama-3.1-8B --max-num-seqs 4")
+    assert Hints(words={"model": "gpt2"}).over(line).number("model_parameters_billions") is None
+    assert Hints({"model_parameters_billions": 70.0}, {"model": "x-70b"}).over(line).numbers == {
+        "model_parameters_billions": 70.0,
+        "max_num_seqs": 4.0,
+    }
+    stated = Hints({"model_parameters_billions": 3.0}, {"model": "x-8b"})
+    assert Hints(words={"model": "gpt2"}).over(stated).number("model_parameters_billions") == 3
+    assert Hints({"batch_size": 1.0}).over(line).number("model_parameters_billions") == 8
+
+
 def test_a_shell_script_of_many_lines_is_read() -> None:
     script = "set -e\nexport X=1\ntorchrun \\\n  --nproc-per-node 4 \\\n  train.py --bs 2\necho \"it's done"
     assert sniff_container({"command": ["sh", "-c", script]}).numbers == {"processes_per_node": 4, "batch_size": 2}

@@ -173,6 +173,50 @@ def test_a_cluster_counts_each_pod_once_and_leaves_out_the_finished(tmp_path: Pa
     assert len(nodes) == 1
 
 
+def job(kind: str, name: str, owner: tuple[str, str] | None = None, **status: object) -> dict[str, object]:
+    owners = [{"kind": owner[0], "name": owner[1], "controller": True}] if owner else []
+    spec = {"template": {"spec": gpu_pod("x")["spec"]}}
+    metadata = {"name": name, "namespace": "ml", "ownerReferences": owners}
+    return {"kind": kind, "metadata": metadata, "spec": spec, "status": status}
+
+
+COMPLETE = [{"type": "Complete", "status": "True"}]
+
+
+@pytest.mark.parametrize(
+    ("objects", "told"),
+    [
+        ([job("CronJob", "nightly"), job("Job", "n-1", ("CronJob", "nightly"), conditions=COMPLETE)], "CronJob"),
+        ([job("CronJob", "nightly"), job("Job", "n-1", ("CronJob", "nightly"))], "CronJob"),
+        ([job("Job", "n-1", ("CronJob", "nightly"))], "Job"),
+        ([job("Job", "n-1", ("CronJob", "nightly"), conditions=COMPLETE)], None),
+        ([job("Job", "n-1", conditions=[{"type": "Complete", "status": "False"}])], "Job"),
+        ([job("PyTorchJob", "p", conditions=[{"type": "Succeeded", "status": "True"}])], None),
+        ([job("Job", "v", state={"phase": "Completed"})], None),
+        ([job("Job", "v", state={"phase": "Running"})], "Job"),
+        ([job("RayJob", "r", jobDeploymentStatus="Complete")], None),
+        (
+            [job("CronJob", "n"), job("Job", "n-1", ("CronJob", "n")), gpu_pod("n-1-x", owner=("Job", "n-1"))],
+            "Pod",
+        ),
+        (
+            [
+                job("CronJob", "n"),
+                job("Job", "n-1", ("CronJob", "n")),
+                {**gpu_pod("n-1-x", owner=("Job", "n-1")), "status": {"phase": "Succeeded"}},
+            ],
+            "CronJob",
+        ),
+    ],
+)
+def test_the_nearest_to_a_pod_that_is_or_will_be_is_told_once(
+    objects: list[dict[str, object]], told: str | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "cluster.json"
+    path.write_text(json.dumps(kube_list(*objects)))
+    assert [workload.kind for workload in read_workloads(path)[0]] == ([told] if told else [])
+
+
 @pytest.mark.parametrize("shape", ["list", "array", "bundle", "snapshot", "typed-list"])
 def test_every_shape_of_input_reads_the_same(shape: str, tmp_path: Path) -> None:
     pod = gpu_pod("p")
