@@ -1,6 +1,6 @@
 """The spine: snapshot → report, one page of calls, no I/O."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ksolver_cli import __version__
@@ -16,12 +16,16 @@ from ksolver_cli.domain.report.report import Report
 from ksolver_cli.explain.assemble import Answers, assemble
 from ksolver_cli.explain.money import objective
 from ksolver_cli.explain.potential import Solver, potential
+from ksolver_cli.explain.robust_facts import Several, robust_facts
 from ksolver_cli.explain.whatif.options import WhatIf, applied
 from ksolver_cli.normalise.classes import classify
 from ksolver_cli.normalise.cluster import normalise
 from ksolver_cli.normalise.version import parse_version
+from ksolver_cli.plan.robust.robust import robust
+from ksolver_cli.plan.robust.worlds import World
 from ksolver_cli.plan.search import SearchOptions, search
 from ksolver_cli.snapshot.model import Snapshot
+from ksolver_cli.snapshot.moments import Moment
 from ksolver_cli.vram.observation import Observation
 from ksolver_cli.vram.right_class.advice import wrong_classes
 
@@ -59,23 +63,48 @@ class Watch:
 
 def analyze(snapshot: Snapshot, request: Request, watch: Watch) -> Report:
     """The whole report. An interrupt ends the search with the best plan found so far, never without a report."""
+    return analyze_all((Moment("", snapshot),), request, watch)
+
+
+def analyze_all(moments: Sequence[Moment], request: Request, watch: Watch) -> Report:
+    """The report of the first, the newest snapshot, with a plan that holds in all of them."""
     watch.progress("reading objects", 0.0)
-    seen = normalise(snapshot, complete=request.complete, kubernetes_version=request.kubernetes_version)
-    cluster = applied(_with_version_told(seen, snapshot, request), request.what_if)
+    newest, *others = (_world(moment, request) for moment in moments)
+    cluster, classes = newest.cluster, newest.classes
     prices = price_nodes([pricing_facts(node) for node in cluster.nodes], request.user_prices, request.pricing)
     weights = objective(cluster, prices)
-    classes = classify(cluster)
-    found = search(cluster, classes, weights, request.limits, request.search, (watch.progress, watch.interrupted))
+    callbacks = (watch.progress, watch.interrupted)
+    held = robust((newest, *others), weights, request.limits, request.search, callbacks) if others else None
+    found = held.found if held else search(cluster, classes, weights, request.limits, request.search, callbacks)
     watch.progress("proving what no plan can beat", 0.6)
     solver = Solver(request.limits, watch.interrupted, lambda progress: watch.progress(progress.phase, 0.7))
     reachable = potential(cluster, classes, weights, found.plan, solver) if any(weights.values()) else None
+    several = None
+    if held is not None:
+        sources = [moment.source for moment in moments]
+        several = Several(sources, (newest, *others), weights, held, reachable)
     watch.progress("explaining", 0.9)
     options, loosens = request.what_if.facts(), request.what_if.loosens
     report = assemble(
         Answers(cluster, classes, prices, weights, found, request.limits, reachable, options, loosens), __version__
     )
-    report = replace(report, gpu_classes=_gpu_classes(snapshot, request))
+    report = replace(report, gpu_classes=_gpu_classes(moments[0].snapshot, request))
+    if several is not None:
+        priced = cluster.knows("pods") and report.prices.priced_nodes > 0
+        report = replace(report, robust=robust_facts(several, solver, priced=priced))
     return report if watch.asked() else _ended_by_clock(report)
+
+
+def _world(moment: Moment, request: Request) -> World:
+    """One snapshot under the options in force."""
+    snapshot = moment.snapshot
+    seen = normalise(snapshot, complete=request.complete, kubernetes_version=request.kubernetes_version)
+    told = _with_version_told(seen, snapshot, request)
+    if moment.again:
+        again = f"{', '.join(moment.again)}: the same once more; it counts once"
+        told = replace(told, caveats=(Caveat(CaveatKind.OTHER, again), *told.caveats))
+    cluster = applied(told, request.what_if)
+    return World(cluster, classify(cluster))
 
 
 def _ended_by_clock(report: Report) -> Report:

@@ -16,13 +16,13 @@ from ksolver_cli.domain.plan import Limits
 from ksolver_cli.domain.report.report import Report
 from ksolver_cli.explain.whatif.options import WhatIf
 from ksolver_cli.normalise.version import parse_version
-from ksolver_cli.pipeline import Request, analyze
+from ksolver_cli.pipeline import Request, analyze_all
 from ksolver_cli.plan.search import SearchOptions
 from ksolver_cli.render.console import PIPE_WIDTH, capture, console_for, tidy
 from ksolver_cli.render.json_report import to_json
 from ksolver_cli.render.text.report import render_report
 from ksolver_cli.snapshot.model import Snapshot
-from ksolver_cli.snapshot.read import read_snapshot
+from ksolver_cli.snapshot.moments import Moment, read_moments
 from ksolver_cli.vram.observation import Observation
 from ksolver_cli.vram.store import StoreError, read
 
@@ -80,9 +80,10 @@ def run(asked: Asked, searching: Searching, showing: Showing, wanted: WhatIf) ->
     gates = parse_gates(showing.gates)
     expect_writable(showing.out)
     _expect_version(asked.kubernetes_version)
-    snapshot = _snapshot(asked)
+    moments = _moments(asked)
     with watching(searching.seconds) as watch:
-        report = analyze(snapshot, replace(_request(asked, searching, snapshot), what_if=wanted), watch)
+        request = replace(_request(asked, searching, moments[0].snapshot), what_if=wanted)
+        report = analyze_all(moments, request, watch)
     _print(report, showing)
     trips = tripped(report, gates)
     if showing.strict_prices and report.prices.unpriced_nodes:
@@ -134,18 +135,19 @@ def _request(asked: Asked, searching: Searching, snapshot: Snapshot) -> Request:
     )
 
 
-def _snapshot(asked: Asked) -> Snapshot:
+def _moments(asked: Asked) -> tuple[Moment, ...]:
+    """What is to be looked at, the newest first."""
     if asked.sample is not None:
         if asked.inputs or asked.cluster.given:
             raise CommandError("a bundled sample and another input", "give one of them", Exit.USAGE)
-        return read_snapshot([sample(asked.sample)])
+        return read_moments([sample(asked.sample)])
     if asked.inputs:
         if asked.cluster.given:
             raise CommandError("a snapshot and kubectl's flags", "give one of them", Exit.USAGE)
-        return read_snapshot(asked.inputs)
+        return read_moments(asked.inputs)
     from ksolver_cli.cli.cluster.connection import read_live
 
-    return read_live(asked.cluster)
+    return (Moment("", read_live(asked.cluster)),)
 
 
 def _observations(store: Path | None) -> tuple[Observation, ...]:

@@ -14,7 +14,7 @@ DEMO_EFFORT = 0.05
 
 @with_cluster_flags
 def analyze(
-    snapshot: o.Snapshots = None,
+    snapshot: o.Moments = None,
     demo: o.Demo = False,
     sample: o.Sample = None,
     prices: o.Prices = None,

@@ -22,18 +22,20 @@ _SUFFIXES = re.compile(r"\.(json|ya?ml)(\.(gz|zst))?$", re.IGNORECASE)
 T = TypeVar("T")
 
 
-class _Collected:
-    """What the inputs held so far."""
+class Part:
+    """What a file holds, or several together; at most one of our own snapshots is among it."""
 
-    def __init__(self) -> None:
+    def __init__(self, where: str = "") -> None:
+        self.where = where
         self.objects: dict[str, list[dict[str, Any]]] = {}
         self.gaps: list[Gap] = []
         self.header: dict[str, str] = {}
         self.extras: dict[str, Any] = {}
-        self.snapshot = ""
-        """Where our own snapshot came from, if there was one."""
+        self.own = ""
+        """Where our own snapshot came from, if there is one."""
 
     def take(self, found: Iterable[Found]) -> None:
+        """Take in objects of an import."""
         for one in found:
             if isinstance(one, Gap):
                 self.gaps.append(one)
@@ -43,28 +45,34 @@ class _Collected:
             if raw is not None:
                 bucket.append(prune(kind.plural, raw))
 
-    def add(self, other: "_Collected") -> None:
+    def add(self, other: "Part") -> None:
+        """Take in another part; raises SnapshotError where both hold a snapshot of our own."""
+        if self.own and other.own:
+            raise SnapshotError(
+                f"{other.own}: a second snapshot, after {self.own}",
+                "give one snapshot; beside it only lists of kinds that it does not hold",
+            )
+        self.own = self.own or other.own
         for plural, items in other.objects.items():
             self.objects.setdefault(plural, []).extend(items)
         self.gaps += other.gaps
+        self.header |= other.header
+        self.extras |= other.extras
 
-    def take_own(self, where: str, document: dict[str, Any]) -> None:
-        if self.snapshot:
+    def finished(self, names: str) -> Snapshot:
+        """The part as a snapshot; raises SnapshotError, naming the inputs, where it holds no object."""
+        if not any(self.objects.values()):
+            seen = next((f" ({gap.kind}: {gap.reason})" for gap in self.gaps if gap.kind != "file"), "")
             raise SnapshotError(
-                f"{where}: a second snapshot, after {self.snapshot}",
-                "give one snapshot; beside it only lists of kinds that it does not hold",
+                f"{names}: no Kubernetes object that ksolver uses is in the input{seen}",
+                "give `kubectl get nodes,pods,… -A -o json` output, a directory of such files, or a snapshot",
             )
-        self.snapshot = where
-        current = migrate(where, document)
-        for field in ("server_version", "cluster_name", "collected_at"):
-            self.header.setdefault(field, str(current.get(field) or ""))
-        self.gaps += [
-            Gap(str(g.get("kind", "")), str(g.get("reason", "")), str(g.get("object", "")))
-            for g in _as(list, current.get("gaps"))
-            if isinstance(g, dict)
-        ]
-        self.extras.update(_as(dict, current.get("extras")))
-        self.take(own_objects(where, current))
+        return Snapshot(
+            objects={plural: tuple(items) for plural, items in sorted(self.objects.items())},
+            gaps=tuple(dict.fromkeys(self.gaps)),
+            extras=self.extras,
+            **self.header,
+        )
 
 
 def read_snapshot(paths: Sequence[str | Path]) -> Snapshot:
@@ -73,24 +81,32 @@ def read_snapshot(paths: Sequence[str | Path]) -> Snapshot:
     Raises SnapshotError when a file cannot be read or parsed, when nothing in the inputs is a Kubernetes object, or
     when two snapshots are given. In a directory, files that hold something else become gaps; hidden ones are left out.
     """
-    collected = _Collected()
+    whole = Part()
     with many_objects():
         for path in paths:
-            for file in _files(path):
-                _read_file(file, collected)
-    if not any(collected.objects.values()):
-        names = ", ".join(str(path) for path in paths)
-        seen = next((f" ({gap.kind}: {gap.reason})" for gap in collected.gaps if gap.kind != "file"), "")
-        raise SnapshotError(
-            f"{names}: no Kubernetes object that ksolver uses is in the input{seen}",
-            "give `kubectl get nodes,pods,… -A -o json` output, a directory of such files, or a snapshot",
-        )
-    return Snapshot(
-        objects={plural: tuple(items) for plural, items in sorted(collected.objects.items())},
-        gaps=tuple(dict.fromkeys(collected.gaps)),
-        extras=collected.extras,
-        **collected.header,
-    )
+            for part in read_parts(path):
+                whole.add(part)
+    return whole.finished(", ".join(str(path) for path in paths))
+
+
+def _own(where: str, document: dict[str, Any]) -> Part:
+    part, current = Part(where), migrate(where, document)
+    part.own = where
+    part.header = {name: str(current.get(name) or "") for name in ("server_version", "cluster_name", "collected_at")}
+    part.gaps = [
+        Gap(str(g.get("kind", "")), str(g.get("reason", "")), str(g.get("object", "")))
+        for g in _as(list, current.get("gaps"))
+        if isinstance(g, dict)
+    ]
+    part.extras = dict(_as(dict, current.get("extras")))
+    part.take(own_objects(where, current))
+    return part
+
+
+def read_parts(path: str | Path) -> Iterator[Part]:
+    """The parts of a file or directory (`-` is stdin): each of our own snapshots is one, and all lists of a file."""
+    for file in _files(path):
+        yield from _read_file(file)
 
 
 def _files(path: str | Path) -> Iterator[str]:
@@ -116,28 +132,30 @@ def _hint(path: str) -> Kind | None:
     return by_plural(_SUFFIXES.sub("", Path(path).name)) if path != STDIN else None
 
 
-def _read_file(path: str, collected: _Collected) -> None:
+def _read_file(path: str) -> Iterator[Part]:
     where = "stdin" if path == STDIN else path
     chunks = read_chunks(path)
     head = next(chunks, b"")
     if not is_long_list(head[:HEAD_BYTES]):
-        _read_whole(path, where, read_bounded(where, chain([head], chunks)), collected)
+        yield from _whole(path, where, read_bounded(where, chain([head], chunks)))
         return
-    found = _Collected()
+    found = Part(where)
     try:
         for group in batches(chain([head], chunks)):
             found.take(import_document(where, {"kind": "List", "items": group}, _hint(path)))
     except NotALongListError as error:
         if path == STDIN:
             raise SnapshotError("stdin: the list breaks off, or is not JSON", "write it to a file first") from error
-        _read_whole(path, where, read_bytes(path), collected)
+        yield from _whole(path, where, read_bytes(path))
         return
-    collected.add(found)
+    yield found
 
 
-def _read_whole(path: str, where: str, data: bytes, collected: _Collected) -> None:
+def _whole(path: str, where: str, data: bytes) -> Iterator[Part]:
+    lists = Part(where)
     for document in parse(where, data):
         if is_snapshot(document):
-            collected.take_own(where, document)
+            yield _own(where, document)
         else:
-            collected.take(import_document(where, document, _hint(path)))
+            lists.take(import_document(where, document, _hint(path)))
+    yield lists

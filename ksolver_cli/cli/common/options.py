@@ -9,6 +9,13 @@ Snapshots = Annotated[
     list[str] | None,
     typer.Argument(metavar="[SNAPSHOT]...", help="Snapshot, kubectl list, directory, or - for stdin."),
 ]
+Moments = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[SNAPSHOT]...",
+        help="Snapshot, kubectl list, directory, or - for stdin. Snapshots of several times: the plan holds in all.",
+    ),
+]
 Demo = Annotated[bool, typer.Option("--demo", help="Use the bundled sample cluster.")]
 Sample = Annotated[str | None, typer.Option(metavar="NAME", help="Use one of the bundled samples.")]
 Prices = Annotated[Path | None, typer.Option(metavar="FILE", help="Your own prices (YAML or CSV).")]

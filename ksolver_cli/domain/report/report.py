@@ -9,6 +9,7 @@ from ksolver_cli.domain.report.gpu_class import WrongGpuClass
 from ksolver_cli.domain.report.money_facts import Prices
 from ksolver_cli.domain.report.nodes import NodeRow, ReasonCount
 from ksolver_cli.domain.report.plan_facts import CurvePoint, PlanFacts
+from ksolver_cli.domain.report.robust import RobustFacts
 from ksolver_cli.domain.report.waterfall import ThreeNumbers, Waterfall
 
 SCHEMA = "ksolver.report/1"
@@ -72,4 +73,6 @@ class Report:
     options: tuple[OptionFact, ...] = ()
     gpu_classes: tuple[WrongGpuClass, ...] = ()
     curve: tuple[CurvePoint, ...] = ()
+    robust: RobustFacts | None = None
+    """Where several snapshots were given: the plan holds in all of them; all other sections speak of the newest."""
     schema: str = SCHEMA

@@ -13,12 +13,15 @@ from ksolver_cli.render.text.actions import render_actions
 from ksolver_cli.render.text.gpu_class import render_gpu_classes
 from ksolver_cli.render.text.headline import render_headline
 from ksolver_cli.render.text.nodes import render_nodes
+from ksolver_cli.render.text.robust import render_robust
 from ksolver_cli.render.text.waterfall import render_waterfall
 
 
 def render_report(console: Console, report: Report, *, every_node: bool) -> None:
     """Print all sections; `every_node` gives a row to each node, else only to those that say something."""
     render_headline(console, report)
+    if report.robust is not None:
+        render_robust(console, report.robust, report.prices.currency)
     if report.waterfall is not None and report.prices.priced_nodes:
         console.print()
         render_waterfall(console, report.waterfall, report.prices.currency)
