@@ -14,7 +14,7 @@ import pytest
 from tests.live.executed.cluster import Cluster
 from tests.live.executed.drill import Analysis, Drill
 from tests.live.executed.lingering import lingering
-from tests.live.executed.world import ZONES, App, World, draw
+from tests.live.executed.world import HOST, ZONES, App, World, draw, spread
 from tests.live.plane import Plane
 
 LOG = logging.getLogger(__name__)
@@ -44,11 +44,29 @@ def test_the_plan_comes_true(real_plane: Plane, tmp_path: Path, seed: int, nodes
     assert plan["cost_before_micros"] == cluster.cost()
     assert analysis.drains, "there is nothing to drain in this cluster"
     check_printed(analysis)
-    for printed, facts in zip(analysis.printed, analysis.drains, strict=False):
+    for printed, facts, wave in zip(analysis.printed, analysis.drains, plan["waves"], strict=False):
         began = time.monotonic()
-        drill.run(printed.pasted)
+        drill.run(printed.pasted, waits=wave["alone"])
         check_wave(cluster, set(facts["nodes"]))
         LOG.info("seed %d: %s in %.1f s", seed, printed.id, time.monotonic() - began)
+    assert cluster.cost() == plan["cost_after_micros"]
+
+
+def test_nodes_go_by_themselves_where_pods_can_only_come_back_once_they_are_gone(
+    real_plane: Plane, tmp_path: Path
+) -> None:
+    """Hard spread over hosts, one replica a host: no two nodes can be cordoned together."""
+    nodes = tuple((f"node-{number}", "even.4", ZONES[number % 3], "web") for number in range(6))
+    even = App("even", 6, 6, 800, 512, spec=spread("even", HOST, 1), budget={"maxUnavailable": 3}, lingers=True)
+    cluster = Cluster(real_plane, World(2, nodes, (even, App("free", 4, 4, 300, 256))))
+    cluster.build()
+    drill = Drill(cluster, tmp_path)
+    analysis = drill.analyse(drill.snapshot("before"))
+    plan = analysis.facts["plan"]
+    assert len([wave for wave in plan["waves"] if wave["alone"]]) >= 2
+    for printed, facts, wave in zip(analysis.printed, analysis.drains, plan["waves"], strict=False):
+        drill.run(printed.pasted, waits=wave["alone"])
+        check_wave(cluster, set(facts["nodes"]))
     assert cluster.cost() == plan["cost_after_micros"]
 
 
@@ -59,14 +77,14 @@ def test_a_plan_is_carried_on_with_a_fresh_look_after_each_wave(real_plane: Plan
     drill = Drill(cluster, tmp_path)
     analysis = drill.analyse(drill.snapshot("before"))
     LOG.info("seed %d: %s", seed, analysis.summary)
-    drill.run(analysis.printed[0].pasted)
+    drill.run(analysis.printed[0].pasted, waits=analysis.facts["plan"]["waves"][0]["alone"])
     check_wave(cluster, set(analysis.drains[0]["nodes"]))
     plan = analysis.file
     for number in range(1, ROUNDS):
         commands, plan = drill.go_on(plan, drill.snapshot(f"wave-{number}"))
         facts = json.loads(plan.read_text())
         LOG.info("seed %d: %s", seed, commands[:2])
-        drill.run(commands)
+        drill.run(commands, waits=any(wave["alone"] for wave in facts["plan"]["waves"][:1]))
         if not facts["plan"]["waves"]:
             break
         check_wave(cluster, set(facts["plan"]["waves"][0]["nodes"]))

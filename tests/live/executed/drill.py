@@ -78,11 +78,14 @@ class Drill:
         self._ksolver(*flags, "--json", "--out", str(rest))
         return self._ksolver(*flags).splitlines(), rest
 
-    def run(self, commands: Sequence[str]) -> None:
-        """Paste into a shell, command by command; before nodes go, nothing may need them."""
+    def run(self, commands: Sequence[str], *, waits: bool = False) -> None:
+        """Paste into a shell, command by command; before nodes go, nothing may need them. With `waits`, what left them
+        may come back only once they are gone.
+        """
         for command in commands:
             if command.lstrip().startswith("kubectl delete node"):
-                self.cluster.settle()
+                if not waits:
+                    self.cluster.settle()
                 left = set(command.split()[3:]) & set(self.cluster.residents())
                 assert not left, f"{command} while there is {self.cluster.residents()}"
             done = self.paste(command)
