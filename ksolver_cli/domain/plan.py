@@ -127,6 +127,11 @@ class DrainPlan:
         return tuple(n for w in self.waves for n in w.nodes)
 
     @property
+    def evictions(self) -> int:
+        """Pods evicted, one that moves twice counted twice."""
+        return sum(len(w.evictions) for w in self.waves)
+
+    @property
     def cordoned_first(self) -> tuple[str, ...]:
         """Nodes that are cordoned before the first eviction."""
         return tuple(n for w in self.waves if not w.alone for n in w.nodes)

@@ -73,6 +73,9 @@ def _drains(cluster: Cluster, classes: Classes, plan: DrainPlan, prices: Mapping
     return found
 
 
+_WAITS = "its pods may wait until the node is removed: hard spread counts a cordoned node as a place for them"
+
+
 def _undo(nodes: Sequence[str]) -> tuple[Command, ...]:
     """As long as nodes are not deleted; those that were cordoned before stay so."""
     return (Command(("kubectl", "uncordon", *nodes), "let pods come back"),) if nodes else ()
@@ -83,7 +86,8 @@ def _notes(cluster: Cluster, wave: Wave) -> tuple[str, ...]:
     evicted, gone = {e.pod for e in wave.evictions}, set(wave.nodes)
     losers = sorted({str(p.workload) for p in cluster.pods if p.key in evicted and loses_local_data(p)})
     lost = (f"what these keep in emptyDir volumes is lost: {', '.join(losers)}",) if losers else ()
-    return lost + machine_notes([node for node in cluster.nodes if node.name in gone])
+    waits = (_WAITS,) if wave.alone and wave.evictions else ()
+    return lost + waits + machine_notes([node for node in cluster.nodes if node.name in gone])
 
 
 def _pools(cluster: Cluster, plan: DrainPlan, drains: Sequence[Action]) -> list[Action]:

@@ -119,8 +119,8 @@ def _found(answers: Answers, money: Prices) -> Found | None:
 def _moves(answers: Answers) -> Moves:
     movable = sum(1 for pod in answers.cluster.pods if must_move(pod))
     repack = answers.potential.repack_moves if answers.potential else 0
-    # Pods that waited before the plan are placed in it too; they leave no node.
-    return Moves(movable, repack, sum(1 for move in answers.found.plan.moves if move.source))
+    # Pods that waited before the plan are placed in it too; they leave no node. Some move twice.
+    return Moves(movable, repack, len({move.pod for move in answers.found.plan.moves if move.source}))
 
 
 def _facts(answers: Answers, stuck: int) -> ClusterFacts:

@@ -163,18 +163,18 @@ class _Search:
         whole = plan.cost_before_micros - plan.cost_after_micros
         points = [CurvePoint(0, 0, 0)]
         movable = sum(map(len, self._prospects.pods_on))
-        for share in CURVE if plan.moves else ():
+        for share in CURVE if plan.evictions else ():
             budget = movable * share // 100
-            if budget > NEAR * len(plan.moves) or self._clock.is_over():
+            if budget > NEAR * plan.evictions or self._clock.is_over():
                 break
             self._progress(f"what {share} % of moves would save", 0.95)
             settled = self._best(self._affordable([("part of the plan", best.nodes)], budget), best)
             small = self._plan_of(settled)
             saved = small.cost_before_micros - small.cost_after_micros
             if points[-1].saving_micros < saved < whole and judge(self._cluster, small, self._prices).accepted:
-                points.append(CurvePoint(len(small.moves), saved, len(small.nodes)))
+                points.append(CurvePoint(small.evictions, saved, len(small.nodes)))
         if whole:
-            points.append(CurvePoint(len(plan.moves), whole, len(plan.nodes)))
+            points.append(CurvePoint(plan.evictions, whole, len(plan.nodes)))
         return tuple(points)
 
     def _plan_of(self, settled: Settled, tail: Tail = NO_TAIL) -> DrainPlan:

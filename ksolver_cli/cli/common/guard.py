@@ -14,7 +14,7 @@ from ksolver_cli.snapshot.model import SnapshotError
 P = ParamSpec("P")
 
 DEBUG_VARIABLE = "KSOLVER_DEBUG"
-_REPORT_BUG = "run it again with --debug and report what it prints"
+_REPORT_BUG = "run it again as `ksolver --debug …` and report what it prints"
 
 
 def debugging() -> bool:
