@@ -19,8 +19,21 @@ from ksolver_cli.solve.solution import Run
 DETERMINISTIC_TIME = 2.0
 SHARE = 0.3
 """Of the seconds left, what the guard grants."""
-WORKERS = 8
-"""Eight interleaved workers beat two even on two cores; interleaving makes the search repeatable."""
+SUBSOLVERS = (
+    "core",
+    "default_lp",
+    "max_lp",
+    "no_lp",
+    "pseudo_costs",
+    "quick_restart",
+    "quick_restart_no_lp",
+    "reduced_costs",
+)
+"""Eight ways to search taken in turn by one thread: they beat one way on two cores, and taking turns is repeatable.
+
+With several threads CP-SAT 9.15 ends the whole process (`Check failed: heuristics.fixed_search`) when one of them
+solves the problem while another still loads it. Tasks are therefore handed out one at a time.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +44,18 @@ class ExactResult:
     kept: BoolArray | None
     bound: int
     infeasible: bool
+
+
+def repeatable_solver(seed: int, deterministic_time: float) -> cp_model.CpSolver:
+    """A solver that does the same work on every run, and never brings the process down."""
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.interleave_search = True
+    solver.parameters.interleave_batch_size = 1
+    solver.parameters.subsolvers.extend(SUBSOLVERS)
+    solver.parameters.random_seed = seed
+    solver.parameters.max_deterministic_time = deterministic_time
+    return solver
 
 
 def solve_exactly(problem: Problem, floor: int, below: int, hint: IntArray, run: Run) -> ExactResult:
@@ -236,11 +261,7 @@ class _Exact:
         used = np.bincount(hint[hint >= 0], minlength=problem.num_nodes) > 0
         for n, keep in enumerate(self.keep):
             self.model.add_hint(keep, bool(used[n]))
-        solver = cp_model.CpSolver()
-        solver.parameters.num_workers = WORKERS
-        solver.parameters.interleave_search = True
-        solver.parameters.random_seed = run.limits.seed
-        solver.parameters.max_deterministic_time = DETERMINISTIC_TIME * run.limits.effort
+        solver = repeatable_solver(run.limits.seed, DETERMINISTIC_TIME * run.limits.effort)
         solver.parameters.max_time_in_seconds = max(run.left() * SHARE, 0.01)
         status = solver.solve(self.model)
         if status == cp_model.INFEASIBLE:
