@@ -6,6 +6,7 @@ one write followed by fsync; readers need no lock, for a line counts only once i
 
 import contextlib
 import fcntl
+import glob
 import gzip
 import os
 import tempfile
@@ -220,8 +221,11 @@ def _foreign_lines(path: Path, problems: list[LineProblem]) -> list[bytes]:
 
 
 def _replace(path: Path, content: bytes) -> None:
+    # The lock is held: what lies there was left by a run that was killed.
+    for left in path.parent.glob(f"{glob.escape(_draft(path))}*"):
+        left.unlink(missing_ok=True)
     # In the same folder, since a rename across file systems is a copy.
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    descriptor, name = tempfile.mkstemp(prefix=_draft(path), dir=path.parent)
     try:
         os.fchmod(descriptor, path.stat().st_mode & 0o777)
         _write_all(descriptor, gzip.compress(content) if path.suffix == ".gz" else content)
@@ -233,6 +237,10 @@ def _replace(path: Path, content: bytes) -> None:
     finally:
         os.close(descriptor)
     _sync_folder(path.parent)
+
+
+def _draft(path: Path) -> str:
+    return f".{path.name}.draft-"
 
 
 @contextlib.contextmanager

@@ -11,11 +11,14 @@ from ksolver_cli.catalog.files import CatalogError
 from ksolver_cli.cli.common.exits import CommandError, Exit, one_line
 from ksolver_cli.cli.common.output import emit
 from ksolver_cli.cli.gpu_memory.advising import advised
+from ksolver_cli.domain.gpu_workload.containers import gpu_container
 from ksolver_cli.domain.gpu_workload.fingerprint import fingerprint
 from ksolver_cli.domain.gpu_workload.hints import Hints, billions_in_name, read_pairs
+from ksolver_cli.domain.gpu_workload.raw import at, text
 from ksolver_cli.snapshot.source import STDIN
 from ksolver_cli.vram import store as stores
 from ksolver_cli.vram.cards import GIB_IN_MIB, Cards
+from ksolver_cli.vram.facts import workload_hints
 from ksolver_cli.vram.manifests import Workload, read_workloads
 from ksolver_cli.vram.memory.models import known_model
 from ksolver_cli.vram.memory.precision import precision_named
@@ -165,12 +168,16 @@ def _card_mib(gib: float | None) -> int | None:
 
 
 def _record(workload: Workload, prediction: Prediction) -> dict[str, object]:
+    hints = workload_hints(workload.pod, workload.beside)
     place = {
         "kind": workload.kind,
         "namespace": workload.namespace,
         "name": workload.name,
         "role": workload.role,
         "replicas": workload.replicas,
+        "image": text(at(gpu_container(workload.pod), "image")),
+        "processes": workload.processes,
+        "hints": {**hints.numbers, **hints.words},
     }
     return place | prediction.record()
 

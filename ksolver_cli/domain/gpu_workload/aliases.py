@@ -52,7 +52,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "vocab_size": ("vocab_size", "padded_vocab_size"),
     "experts": ("num_experts", "num_local_experts", "n_routed_experts"),
     # torchrun multiplies the next two; accelerate and launchers state the product.
-    "world_size": ("world_size", "num_processes"),
+    "world_size": ("world_size", "num_processes", "np"),
     "nodes": ("nnodes", "num_nodes", "num_machines"),
     "processes_per_node": ("nproc_per_node", "num_gpus_per_node", "gpus_per_node", "slots_per_worker"),
     "data_parallel": ("data_parallel_size", "dp_size", "dp"),

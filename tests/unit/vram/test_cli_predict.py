@@ -90,6 +90,32 @@ def test_a_manifest_on_stdin_with_typed_hints() -> None:
     assert hard["hard"] is True
 
 
+def test_what_was_read_from_a_manifest_is_in_the_json() -> None:
+    """Image, world size and hints, so that a person can see what an answer rests on."""
+    manifest = """
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: p}
+spec:
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 4
+      template:
+        spec:
+          containers:
+          - {name: side, image: side:1}
+          - name: main
+            image: train:1
+            command: [torchrun, train.py, --bf16]
+            env: [{name: BATCH_SIZE, value: "2"}, {name: KEY, valueFrom: {secretKeyRef: {name: s, key: k}}}]
+            resources: {limits: {nvidia.com/gpu: 8}}
+"""
+    (found,) = predictions("-", stdin=manifest)
+    assert (found["image"], found["replicas"], found["processes"]) == ("train:1", 4, 32)
+    assert found["hints"] == {"batch_size": 2, "precision": "bf16", "engine": "torchrun"}
+    assert str(found["fingerprint"]).startswith("train:1|")
+
+
 def test_the_table_tells_everything_a_person_needs(cluster: Path, store: Path) -> None:
     result = invoke(cluster, "--store", store)
     assert result.exit_code == 0

@@ -130,6 +130,7 @@ def test_launchers_and_entrypoints_are_heard(kind: str, tmp_path: Path) -> None:
     version, spec, *_ = KINDS[kind]
     (found,) = read(f"apiVersion: {version}\nkind: {kind}\nmetadata: {{name: w}}\n{spec}\n", tmp_path)
     assert found.beside.number("sequence_length") == 2048
+    assert found.beside.number("world_size") == (16 if kind == "MPIJob" else None)
     assert found.namespace == "default"
 
 

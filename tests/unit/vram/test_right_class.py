@@ -10,6 +10,7 @@ from ksolver_cli.catalog.tables import bundled_catalog
 from ksolver_cli.domain.gpu_workload.fingerprint import fingerprint
 from ksolver_cli.vram.observation import Observation, to_line
 from ksolver_cli.vram.right_class.advice import WrongClass, wrong_classes
+from tests.paths import ROOT
 from tests.unit.vram.gpu_pods import gpu_node, gpu_pod, kube_list
 from tests.unit.vram.test_cli_predict import invoke
 
@@ -228,6 +229,19 @@ def test_the_command_prints_the_advice(tmp_path: Path) -> None:
     assert advice_["list_price_less_per_month"] == pytest.approx(advice_["micros_per_hour_less"] * 730 / 1e6, abs=0.01)
     assert "no workload is proven" in invoke(cluster, "--right-class", "--store", store, "-n", "other").stdout
     assert invoke(cluster, "--right-class").exit_code == 2
+
+
+def test_the_guide_shows_what_is_printed(tmp_path: Path) -> None:
+    shown = (ROOT / "docs" / "guides" / "vram.md").read_text()
+    pods = [gpu_pod(f"train-{n}", owner=("Job", "train")) for n in range(3)]
+    for pod in pods:
+        pod["spec"]["nodeSelector"] = POOL  # type: ignore[index]
+    store, cluster = tmp_path / "vram.jsonl", tmp_path / "cluster.json"
+    store.write_bytes(b"".join(map(to_line, rows(pods[0], 19_000, 19_456, 18_000))))
+    cluster.write_text(json.dumps(kube_list(*pods, node(**POOL))))
+    told = invoke(cluster, "--right-class", "--store", store).stdout
+    assert told.startswith("ml/Job/train: uses 19.0 GiB of h100-80gb")
+    assert "".join(told.splitlines(keepends=True)[:2]) in shown
 
 
 def test_the_largest_difference_comes_first_and_eight_gpu_pods_need_a_machine_with_eight() -> None:

@@ -1,4 +1,4 @@
-"""Two writers at once, killed hundreds of times: nothing that was acknowledged is lost, nothing is there twice."""
+"""Writers and pruners at once, killed hundreds of times: nothing acknowledged is lost, nothing is there twice."""
 
 import json
 import os
@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ PODS = 60
 
 WRITER = """
 import os, sys
+from datetime import UTC, datetime
 from pathlib import Path
 from ksolver_cli.vram import store
 from ksolver_cli.vram.observation import Observation
@@ -35,6 +37,10 @@ while True:
             print(os.getpid(), flush=True)
             while True:
                 round_ += 1
+                if sys.argv[3] == "prune":
+                    store.prune(path, datetime(2000, 1, 1, tzinfo=UTC))
+                    os.write(acknowledged, b"pruned 0\\n")
+                    continue
                 rows = [
                     Observation("img", "h" * 64, 1 + turn, pod_uid=f"uid-{(turn * 7 + round_ * 5 + n) % PODS}",
                                 workload="x" * 200)
@@ -49,8 +55,8 @@ while True:
 class Writer:
     """A process that forks a child per turn, so that a kill costs no start-up."""
 
-    def __init__(self, path: Path, acknowledged: Path) -> None:
-        command = [sys.executable, "-c", WRITER, str(path), str(acknowledged)]
+    def __init__(self, path: Path, acknowledged: Path, does: str) -> None:
+        command = [sys.executable, "-c", WRITER, str(path), str(acknowledged), does]
         self.process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self._line() == "ready"
 
@@ -70,13 +76,14 @@ class Writer:
 
 
 @pytest.mark.slow
-def test_two_writers_under_kill_minus_nine_lose_and_duplicate_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("second", "kills"), [("append", KILLS), ("prune", KILLS // 2)])
+def test_two_at_once_under_kill_minus_nine_lose_and_duplicate_nothing(second: str, kills: int, tmp_path: Path) -> None:
     path, acknowledged = tmp_path / "vram.jsonl", tmp_path / "acknowledged"
     acknowledged.touch()
-    writers = [Writer(path, acknowledged) for _ in range(2)]
+    writers = [Writer(path, acknowledged, does) for does in ("append", second)]
     dice = random.Random(7)
     try:
-        for turn in range(KILLS // 2):
+        for turn in range(kills // 2):
             start = acknowledged.stat().st_size
             children = [writer.start(turn) for writer in writers]
             for child in children:
@@ -91,6 +98,7 @@ def test_two_writers_under_kill_minus_nine_lose_and_duplicate_nothing(tmp_path: 
     for line in acknowledged.read_text().splitlines():
         uid, peak = line.split()
         promised[uid] = max(promised.get(uid, 0), int(peak))
+    assert (promised.pop("pruned", None) is not None) is (second == "prune")
     assert len(promised) > PODS // 2, "the writers hardly wrote: the test shows nothing"
     found = {entry.pod_uid: entry.peak_mib for entry in store.read(path).observations}
     lost = {uid for uid, peak in promised.items() if found.get(uid, 0) < peak}
@@ -98,6 +106,9 @@ def test_two_writers_under_kill_minus_nine_lose_and_duplicate_nothing(tmp_path: 
     assert not _written_twice(path)
     rows = store.read(path).observations
     assert store.append(path, rows).written == 0
+    store.prune(path, datetime(2000, 1, 1, tzinfo=UTC))
+    assert {found.name for found in tmp_path.glob("*vram.jsonl*")} <= {"vram.jsonl", "vram.jsonl.lock"}
+    assert store.read(path).observations == rows
 
 
 def wait_until_larger(path: Path, size: int, seconds: float = 2.0) -> None:
