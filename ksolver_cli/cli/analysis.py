@@ -12,6 +12,7 @@ from ksolver_cli.cli.common.output import STDOUT, emit, expect_writable
 from ksolver_cli.cli.common.prices import pricing
 from ksolver_cli.cli.common.progress import watching
 from ksolver_cli.cli.common.samples import sample
+from ksolver_cli.cli.gpu_memory.problems import tell
 from ksolver_cli.domain.plan import Limits
 from ksolver_cli.domain.report.report import Report
 from ksolver_cli.explain.whatif.options import WhatIf
@@ -157,9 +158,11 @@ def _observations(store: Path | None) -> tuple[Observation, ...]:
     if not store.is_file():
         raise CommandError(f"--vram-store {store}: no such file", "`ksolver vram-observe` writes one", Exit.USAGE)
     try:
-        return read(store).observations
+        contents = read(store)
     except StoreError as error:
         raise CommandError(str(error), "check the file and its permissions", Exit.SNAPSHOT) from error
+    tell(store, contents.problems)
+    return contents.observations
 
 
 def _budget(text: str | None, snapshot: Snapshot) -> int | None:

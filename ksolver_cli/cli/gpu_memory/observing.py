@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ksolver_cli.cli.common.exits import CommandError, Exit, one_line
+from ksolver_cli.cli.gpu_memory.problems import tell
 from ksolver_cli.collect.access.settings import Connection
 from ksolver_cli.collect.errors import CollectError
 from ksolver_cli.collect.prometheus import PrometheusClient
@@ -181,8 +182,7 @@ def _observe(asked: Asked, summary: Summary) -> None:
             )
         # Not even an empty store appears when there is nothing to say.
         appended = stores.append(asked.store, findings.rows) if findings.rows else stores.Appended()
-    for problem in appended.problems:
-        log.warning("%s, line %d: %s; passed over", asked.store, problem.line, problem.reason)
+    tell(asked.store, appended.problems)
     summary.take(findings, appended)
 
 

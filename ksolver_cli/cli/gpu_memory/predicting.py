@@ -11,6 +11,7 @@ from ksolver_cli.catalog.files import CatalogError
 from ksolver_cli.cli.common.exits import CommandError, Exit, one_line
 from ksolver_cli.cli.common.output import emit
 from ksolver_cli.cli.gpu_memory.advising import advised
+from ksolver_cli.cli.gpu_memory.problems import tell
 from ksolver_cli.domain.gpu_workload.containers import gpu_container
 from ksolver_cli.domain.gpu_workload.fingerprint import fingerprint
 from ksolver_cli.domain.gpu_workload.hints import Hints, billions_in_name, read_pairs
@@ -137,8 +138,7 @@ def _read_store(path: Path | None) -> stores.Contents:
         contents = stores.read(path)
     except stores.StoreError as error:
         raise CommandError(str(error), "give --store a file that vram-observe wrote", Exit.SNAPSHOT) from error
-    for problem in contents.problems:
-        log.warning("%s, line %d: %s; passed over", path, problem.line, problem.reason)
+    tell(path, contents.problems)
     return contents
 
 

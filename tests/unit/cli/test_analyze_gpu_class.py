@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner, Result
 
 from ksolver_cli.cli.main import app
@@ -28,6 +29,16 @@ def test_a_small_peak_on_a_large_card_is_told_in_text_and_json(tmp_path: Path) -
     assert told["plan"] is None or told["plan"]["cost_after_micros"] == told["plan"]["cost_before_micros"]
     text = invoke("analyze", str(cluster), "--vram-store", str(store)).stdout
     assert "GPUs of the wrong class: 1" in text
+
+
+def test_a_torn_line_is_told_and_the_rest_counts(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    pod = gpu_pod("p")
+    cluster, store = tmp_path / "cluster.json", tmp_path / "vram.jsonl"
+    cluster.write_text(json.dumps(kube_list(pod, node())))
+    store.write_bytes(b"".join(map(to_line, rows(pod, 19_000, 19_100, 19_200))) + b'{"torn')
+    done = invoke("analyze", str(cluster), "--vram-store", str(store))
+    assert "GPUs of the wrong class: 1" in done.stdout
+    assert "line 4: not a whole JSON object; passed over" in caplog.text
 
 
 def test_a_store_that_is_not_there_is_a_mistake(tmp_path: Path) -> None:
