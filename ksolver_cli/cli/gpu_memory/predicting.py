@@ -25,7 +25,8 @@ from ksolver_cli.vram.memory.models import known_model
 from ksolver_cli.vram.memory.precision import precision_named
 from ksolver_cli.vram.predict.calibrate import Calibration, calibrate
 from ksolver_cli.vram.predict.results import Prediction
-from ksolver_cli.vram.predict.targets import Targets, worth_predicting
+from ksolver_cli.vram.predict.rooms import Rooms, gpu_node_sizes, rooms_for
+from ksolver_cli.vram.predict.targets import Targets, asks_for_mig, worth_predicting
 from ksolver_cli.vram.predict.tiers import Predictor
 
 log = logging.getLogger(__name__)
@@ -33,7 +34,21 @@ log = logging.getLogger(__name__)
 _SCHEMA = "ksolver.vram-predict/1"
 _HEADINGS = ("WORKLOAD", "GPU MEMORY", "SOURCE", "CONFIDENCE", "HARD", "MISSING")
 
-Answers = list[tuple[Workload, Prediction]]
+
+@dataclass(frozen=True)
+class Answer:
+    """What is said of one workload."""
+
+    workload: Workload
+    prediction: Prediction
+    rooms: Rooms | None
+
+    def words(self) -> str:
+        """Return how the number came about, and which nodes it speaks of."""
+        return "; ".join([self.prediction.explanation, *([self.rooms.words()] if self.rooms is not None else [])])
+
+
+Answers = list[Answer]
 
 
 @dataclass(frozen=True)
@@ -113,7 +128,10 @@ def _predicted(asked: Asked, typed: Hints, contents: stores.Contents) -> Answers
         log.warning("no workload in %s asks for a GPU", "stdin" if path == STDIN else one_line(path))
     targets = Targets(cards, nodes, card_mib, typed)
     wanted = [w for w in chosen if asked.namespace in {None, w.namespace}]
-    return [(workload, predictor.predict(targets.asked(workload))) for workload in wanted]
+    sizes = gpu_node_sizes(nodes, cards)
+    told = [(workload, predictor.predict(targets.asked(workload))) for workload in wanted]
+    # The part of a card that a MIG instance is, is not the node's to tell.
+    return [Answer(w, answer, None if asks_for_mig(w.pod) else rooms_for(answer, sizes)) for w, answer in told]
 
 
 def _input(source: str | None, filename: str | None) -> str:
@@ -167,7 +185,8 @@ def _card_mib(gib: float | None) -> int | None:
     return int(gib * GIB_IN_MIB)
 
 
-def _record(workload: Workload, prediction: Prediction) -> dict[str, object]:
+def _record(answer: Answer) -> dict[str, object]:
+    workload = answer.workload
     hints = workload_hints(workload.pod, workload.beside)
     place = {
         "kind": workload.kind,
@@ -179,19 +198,20 @@ def _record(workload: Workload, prediction: Prediction) -> dict[str, object]:
         "processes": workload.processes,
         "hints": {**hints.numbers, **hints.words},
     }
-    return place | prediction.record()
+    nodes = answer.rooms.record() if answer.rooms is not None else None
+    return place | answer.prediction.record() | {"gpu_nodes": nodes}
 
 
 def _json(answers: Answers) -> str:
-    predictions = [_record(workload, prediction) for workload, prediction in answers]
+    predictions = [_record(answer) for answer in answers]
     return json.dumps({"schema": _SCHEMA, "predictions": predictions}, indent=2, ensure_ascii=False) + "\n"
 
 
 def _table(answers: Answers) -> str:
-    rows = [_HEADINGS, *(_row(workload, prediction) for workload, prediction in answers)]
+    rows = [_HEADINGS, *(_row(answer.workload, answer.prediction) for answer in answers)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADINGS))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    reasons = [f"{row[0]}: {one_line(answer.explanation)}" for row, (_, answer) in zip(rows[1:], answers, strict=True)]
+    reasons = [f"{row[0]}: {one_line(answer.words())}" for row, answer in zip(rows[1:], answers, strict=True)]
     return "\n".join([*lines, "", *reasons]) + "\n" if answers else "nothing to predict\n"
 
 

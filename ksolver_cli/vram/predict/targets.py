@@ -35,7 +35,7 @@ class Targets:
         In order: its node, the product its node selector names, what a person said, the one size that all GPU nodes
         which its selector admits have.
         """
-        if any(name.startswith(_MIG) for container in containers_of(pod) for name in gpu_resources(container)):
+        if asks_for_mig(pod):
             return None
         bound = text(at(pod, "spec", "nodeName"))
         node = self._by_name.get(bound) if bound is not None else None
@@ -57,6 +57,11 @@ class Targets:
     def _only_size(self, selector: dict[str, str]) -> int | None:
         sizes = {size for labels, size in self._sized if selector.items() <= labels.items()}
         return sizes.pop() if len(sizes) == 1 else None
+
+
+def asks_for_mig(pod: RawObject) -> bool:
+    """Tell whether a pod asks for MIG instances."""
+    return any(name.startswith(_MIG) for container in containers_of(pod) for name in gpu_resources(container))
 
 
 def worth_predicting(workloads: Iterable[Workload], knows: Iterable[bool], *, cluster: bool) -> list[Workload]:

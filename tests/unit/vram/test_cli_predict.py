@@ -116,6 +116,26 @@ spec:
     assert str(found["fingerprint"]).startswith("train:1|")
 
 
+def test_nodes_known_to_be_too_small_are_ruled_out_and_unknown_ones_stay_eligible(tmp_path: Path) -> None:
+    nodes = [
+        gpu_node("large", **{"nvidia.com/gpu.memory": "81559"}),
+        gpu_node("small", **{"nvidia.com/gpu.product": "Tesla-T4"}),
+        {"kind": "Node", "metadata": {"name": "odd"}, "status": {"allocatable": {"nvidia.com/gpu": "4"}}},
+        {"kind": "Node", "metadata": {"name": "plain"}, "status": {"allocatable": {"cpu": "4"}}},
+    ]
+    annotations = {"ksolver.dev/predicted-peak-vram-gib": "40"}
+    mig = gpu_pod("m", resource="nvidia.com/mig-1g.10gb", annotations=annotations)
+    path = tmp_path / "cluster.json"
+    path.write_text(json.dumps(kube_list(gpu_pod("p", annotations=annotations), gpu_pod("u"), mig, *nodes)))
+    found = {entry["name"]: entry["gpu_nodes"] for entry in predictions(path)}
+    assert found == {"p": {"large_enough": 1, "too_small": 1, "unknown": 1}, "u": None, "m": None}
+    table = invoke(path).stdout
+    assert "1 large enough, 1 too small and ruled out, 1 of unknown memory and eligible" in table
+    softer = gpu_pod("s", args=("--model-parameters-billions", "2", "--batch-size", "1"))
+    path.write_text(json.dumps(kube_list(softer, *nodes)))
+    assert "too small and advised against" in invoke(path).stdout
+
+
 def test_the_table_tells_everything_a_person_needs(cluster: Path, store: Path) -> None:
     result = invoke(cluster, "--store", store)
     assert result.exit_code == 0
