@@ -44,7 +44,7 @@ class Answers:
 def assemble(answers: Answers, version: str) -> Report:
     """The report's facts; no solve happens here."""
     cluster, money = answers.cluster, price_facts(answers.prices)
-    prospects = Prospects(cluster, answers.classes, answers.weights)
+    prospects = answers.found.prospects or Prospects(cluster, answers.classes, answers.weights)
     waiting = {pod.key for pod in prospects.board.waiting}
     stuck = [pod for pod in cluster.pods if is_pending(pod) and pod.key not in waiting]
     plan = answers.found.plan

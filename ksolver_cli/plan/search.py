@@ -69,6 +69,8 @@ class SearchResult:
     curve: tuple[CurvePoint, ...] = ()
     notes: tuple[str, ...] = field(default=())
     limited_by: str | None = None
+    prospects: Prospects | None = field(default=None, compare=False, repr=False)
+    """The board that was searched, for whoever asks further questions of the same cluster."""
 
 
 def silent(what: str, share: float) -> None:
@@ -121,6 +123,7 @@ class _Search:
         if best.nodes:
             best = self._extended(best)
         result = self._judged(best)
+        result = replace(result, prospects=self._prospects)
         return replace(result, curve=self._curve(result.plan, best)) if self._options.curve else result
 
     def _candidates(self) -> list[Found]:
@@ -168,7 +171,8 @@ class _Search:
             if budget > NEAR * plan.evictions or self._clock.is_over():
                 break
             self._progress(f"what {share} % of moves would save", 0.95)
-            settled = self._best(self._affordable([("part of the plan", best.nodes)], budget), best)
+            part = self._affordable([("part of the plan", best.nodes)], budget)
+            settled = self._best(part, best, NEAR)
             small = self._plan_of(settled)
             saved = small.cost_before_micros - small.cost_after_micros
             if points[-1].saving_micros < saved < whole and judge(self._cluster, small, self._prices).accepted:
@@ -180,10 +184,11 @@ class _Search:
     def _plan_of(self, settled: Settled, tail: Tail = NO_TAIL) -> DrainPlan:
         return to_plan(self._prospects, settled.drain, settled.reference, settled.replays, tail)
 
-    def _best(self, candidates: list[Found], like: Settled | None = None) -> Settled:
+    def _best(self, candidates: list[Found], like: Settled | None = None, enough: float = 1.0) -> Settled:
         """The best settled set; one that promises less than what is held already is not looked at.
 
-        Evictions start in the order of `like`, else from one worked out afresh.
+        Evictions start in the order of `like`, else from one worked out afresh. No node is given back for a set where
+        this share of what it promises (`enough`) is saved already.
         """
         best, saved = self._settler.nothing(), 0
         opened: list[Opened] = []
@@ -199,6 +204,8 @@ class _Search:
             if saved and self._clock.is_over():
                 break
             self._progress("giving nodes back", 0.5 + 0.4 * rank / len(opened))
+            if saved >= enough * self._prospects.saving(first.tried.sequence.nodes):
+                continue
             settled = self._settler.settle(first, saved)
             if settled is not None and self._prospects.saving(settled.nodes) > saved:
                 best, saved = settled, self._prospects.saving(settled.nodes)

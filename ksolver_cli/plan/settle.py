@@ -254,7 +254,7 @@ class Settler:
             return self._try(best.sequence.with_nodes([n for n in nodes if n not in back]), probes)
         found: list[tuple[float, int, Tried]] = []
         for node in self._likely(best)[: 1 if self.is_exhausted else TRIED]:
-            tried = self._try(best.sequence.with_nodes([n for n in nodes if n != node]), probes)
+            tried = self._try(best.sequence.with_nodes([n for n in nodes if n != node]), probes, best.total)
             gained = best.total - tried.total
             found.append((-gained / float(self._prospects.price[node]), node, tried))
         return min(found, key=lambda f: f[:2])[2]
