@@ -29,6 +29,7 @@ _PATHS: tuple[tuple[tuple[str, ...], str], ...] = (
 _WORDS_AT_PATHS = frozenset({"offload_optimizer", "offload_param"})
 _SWITCH_BLOCKS = {"fp16": "fp16", "bf16": "bf16", "bfloat16": "bf16"}
 _DEEP_KEYS = ("activation_checkpointing",)
+_DEEPSPEED = ("zero_optimization", "train_micro_batch_size_per_gpu", "deepspeed_config")
 _ARCHITECTURES = {"bert": "encoder", "roberta": "encoder", "deberta": "encoder", "electra": "encoder"}
 
 
@@ -78,6 +79,8 @@ def _nested(config: RawObject) -> Hints:
             words["precision"] = precision
     if any(mapping(config.get(key)) for key in _DEEP_KEYS):
         words["checkpointing"] = "full"
+    if any(key in config for key in _DEEPSPEED):
+        words["engine"] = "deepspeed"
     family = _ARCHITECTURES.get(str(config.get("model_type", "")).lower())
     if family is not None:
         words["family"] = family

@@ -24,6 +24,7 @@ SERVERS = frozenset({"vllm", "sglang", "tgi", "triton"})
 _SERVING_KINDS = frozenset(
     {"Deployment", "StatefulSet", "ReplicaSet", "InferenceService", "RayService", "LeaderWorkerSet"}
 )
+_HOLD_HALF = frozenset({"deepspeed", "megatron"})
 # Assumed, and listed as missing, where nothing tells.
 _DEFAULT_SEQUENCE = 2_048
 _DEFAULT_RANK = 16
@@ -97,8 +98,9 @@ class _Asked:
         return "optimizer" in self.hints.words or "gradient_accumulation_steps" in self.hints.numbers
 
     def training(self) -> Estimate:
+        precision = self._precision(FP32)
         training = Training(
-            precision=self._precision(FP32),
+            precision=precision,
             state_bytes=self._state_bytes(),
             batch=self._batch(),
             sequence=self._sequence(),
@@ -107,6 +109,7 @@ class _Asked:
             eager_attention=self.hints.words.get("attention") == "eager",
             lora_rank=self._lora_rank(),
             quantised_weight_bytes=quantised_bytes(self.hints.words.get("quantization")),
+            autocast=self._casts(precision),
         )
         components = training_memory(self.network, training)
         complete = self._counted(components.activations is not None)
@@ -114,6 +117,14 @@ class _Asked:
         how = f"training in {training.precision.name} with {self._optimizer()}"
         words = self._words(how, components)
         return Estimate(mib, _mib(components.floor), mib, tuple(self.missing), words, complete=complete)
+
+    def _casts(self, precision: Precision) -> bool:
+        """Whether 16 bits come by `torch.autocast`: DeepSpeed, Megatron, FSDP and adapters hold a 16-bit model."""
+        holds = self.hints.words.get("engine") in _HOLD_HALF or self.spread.zero_stage or self._adapts()
+        return precision.weight_bytes < FP32.weight_bytes and not holds
+
+    def _adapts(self) -> bool:
+        return self.hints.words.get("adapter") == "lora" or self.hints.count("lora_rank") is not None
 
     def serving(self) -> Estimate:
         quantised = quantised_bytes(self.hints.words.get("quantization"))

@@ -49,6 +49,8 @@ class Training:
     eager_attention: bool = False
     lora_rank: int | None = None
     quantised_weight_bytes: float | None = None
+    autocast: bool = False
+    """Mixed precision by casting 32-bit weights as they are used (`torch.autocast`), not by a 16-bit model."""
 
 
 def training_memory(network: Architecture, training: Training) -> Components:
@@ -119,12 +121,21 @@ def _transformer_activations(network: Architecture, training: Training, sequence
     scale = training.precision.activation_bytes / 2
     token = sequence * batch * hidden * scale
     layer = token * (10 + 24 / tensor)
+    # Norms and softmax run in 32 bits: their inputs (two a layer) and outputs take four bytes and not two.
+    layer += token * 4 if training.autocast else 0
     if network.family == "moe":
         # Of the 34, 19 are the feed-forward block's: 16 of them divided by tensor parallelism.
         layer += token * (3 + 16 / tensor)
     matrix = 0.0
     if training.eager_attention:
-        matrix = scale * 5 * (network.heads or hidden // 128 or 1) * sequence**2 * batch / tensor
+        matrix = (
+            scale
+            * (7 if training.autocast else 5)
+            * (network.heads or hidden // 128 or 1)
+            * sequence**2
+            * batch
+            / tensor
+        )
     depth = network.layers or 0
     if training.checkpointing == "full":
         kept = depth * 2 * token + layer + matrix
@@ -145,4 +156,6 @@ def _overhead(network: Architecture, training: Training, held: float) -> float:
     elif spread.data > 1 and spread.zero_stage == 0 and training.lora_rank is None:
         # DistributedDataParallel's buckets are a second copy of the gradients, unless they are made views of them.
         gathered = held * training.precision.gradient_bytes
-    return CONTEXT_BYTES + communicators + gathered
+    # The 16-bit copies live from the forward to the backward pass.
+    copies = held * training.precision.weight_bytes if training.autocast else 0.0
+    return CONTEXT_BYTES + communicators + gathered + copies

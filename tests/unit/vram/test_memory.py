@@ -268,6 +268,7 @@ def test_deepspeed_keys() -> None:
         "offload_optimizer": "cpu",
         "optimizer": "AdamW",
         "checkpointing": "full",
+        "engine": "deepspeed",
     }
 
 
