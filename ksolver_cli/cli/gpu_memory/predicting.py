@@ -211,8 +211,17 @@ def _table(answers: Answers) -> str:
     rows = [_HEADINGS, *(_row(answer.workload, answer.prediction) for answer in answers)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADINGS))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    reasons = [f"{row[0]}: {one_line(answer.words())}" for row, answer in zip(rows[1:], answers, strict=True)]
+    reasons = _reasons((row[0], one_line(answer.words())) for row, answer in zip(rows[1:], answers, strict=True))
     return "\n".join([*lines, "", *reasons]) + "\n" if answers else "nothing to predict\n"
+
+
+def _reasons(told: Iterable[tuple[str, str]]) -> Iterable[str]:
+    """Each explanation once, with the first of those it is of: a cluster has thousands of pods that are alike."""
+    names: dict[str, list[str]] = {}
+    for name, words in told:
+        names.setdefault(words, []).append(name)
+    for words, (first, *others) in names.items():
+        yield f"{first}{f' and {len(others)} more' if others else ''}: {words}"
 
 
 def _row(workload: Workload, prediction: Prediction) -> tuple[str, ...]:

@@ -144,6 +144,14 @@ def test_the_table_tells_everything_a_person_needs(cluster: Path, store: Path) -
     assert "95th percentile of 3 observations" in result.stdout
 
 
+def test_what_is_said_of_many_is_said_once(tmp_path: Path) -> None:
+    path = tmp_path / "cluster.json"
+    path.write_text(json.dumps(kube_list(*(gpu_pod(f"p-{n}") for n in range(50)))))
+    lines = invoke(path).stdout.splitlines()
+    assert len(lines) == 1 + 50 + 1 + 1
+    assert lines[-1].startswith("Pod/ml/p-0 and 49 more: no tier answers")
+
+
 def test_a_result_can_go_to_a_file(cluster: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     result = invoke(cluster, "--json", "--out", out)
