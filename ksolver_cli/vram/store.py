@@ -15,7 +15,9 @@ import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from ksolver_cli.vram.observation import BadLine, Identity, Observation, adds_to, collapse, from_line, merge, to_line
 
@@ -198,7 +200,7 @@ def prune(path: Path, before: datetime) -> Pruned:
         current = collapse(lines)
         kept = [line for line in current if not _older(line, before)]
         foreign = _foreign_lines(path, problems)
-        _replace(path, b"".join([*foreign, *map(to_line, kept)]))
+        _replace(path, chain(foreign, map(to_line, kept)))
     superseded = len(lines) - len(current)
     return Pruned(len(kept) + len(foreign), len(current) - len(kept), superseded, len(problems) - len(foreign))
 
@@ -220,7 +222,7 @@ def _foreign_lines(path: Path, problems: list[LineProblem]) -> list[bytes]:
     return [line.rstrip(b"\n") + b"\n" for number, line in _raw_lines(path) if number in numbers]
 
 
-def _replace(path: Path, content: bytes) -> None:
+def _replace(path: Path, content: Iterable[bytes]) -> None:
     # The lock is held: what lies there was left by a run that was killed.
     for left in path.parent.glob(f"{glob.escape(_draft(path))}*"):
         left.unlink(missing_ok=True)
@@ -228,7 +230,7 @@ def _replace(path: Path, content: bytes) -> None:
     descriptor, name = tempfile.mkstemp(prefix=_draft(path), dir=path.parent)
     try:
         os.fchmod(descriptor, path.stat().st_mode & 0o777)
-        _write_all(descriptor, gzip.compress(content) if path.suffix == ".gz" else content)
+        _write_lines(descriptor, content, compressed=path.suffix == ".gz")
         os.fsync(descriptor)
         Path(name).replace(path)
     except OSError:
@@ -237,6 +239,15 @@ def _replace(path: Path, content: bytes) -> None:
     finally:
         os.close(descriptor)
     _sync_folder(path.parent)
+
+
+def _write_lines(descriptor: int, content: Iterable[bytes], *, compressed: bool) -> None:
+    # One by one: all of them together, with the room their encoder takes, are gigabytes in a store of months.
+    with contextlib.ExitStack() as open_files:
+        stream: BinaryIO = open_files.enter_context(os.fdopen(descriptor, "wb", closefd=False))
+        if compressed:
+            stream = cast(BinaryIO, open_files.enter_context(gzip.GzipFile(fileobj=stream, mode="wb", mtime=0)))
+        stream.writelines(content)
 
 
 def _draft(path: Path) -> str:

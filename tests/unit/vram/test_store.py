@@ -198,6 +198,14 @@ def test_prune_drops_old_superseded_and_torn_lines_and_keeps_the_rest(path: Path
     assert sorted(path.read_bytes().splitlines()) == sorted(again.splitlines())
 
 
+def test_an_archive_is_pruned_too(tmp_path: Path) -> None:
+    archive = tmp_path / "old.jsonl.gz"
+    archive.write_bytes(gzip.compress(to_line(another("u", observed_at="2020-01-01T00:00:00+00:00")) + to_line(WHOLE)))
+    assert store.prune(archive, datetime(2026, 1, 1, tzinfo=UTC)) == store.Pruned(1, 1, 0, 0)
+    assert store.read(archive).observations == (WHOLE,)
+    assert gzip.decompress(archive.read_bytes()) == to_line(WHOLE)
+
+
 def test_prune_of_an_absent_store_does_nothing(path: Path) -> None:
     assert store.prune(path, CUT) == store.Pruned(0, 0, 0, 0)
     assert not path.exists()
