@@ -30,6 +30,7 @@ class Objects:
         self._node: RawObject | None = None
         self._namespace_made: RawObject | None = None
         self._labels: Mapping[str, str] = {}
+        self._canaries = 0
 
     def make_namespace(self) -> None:
         """Make the namespace, and the account that admission wants pods to have."""
@@ -111,7 +112,8 @@ class Objects:
         self._node = raw
         # Admission taints every new node as not ready, and a controller lifts that only after a while.
         self._api.patch("nodes", raw, {"spec": {"taints": raw["spec"].get("taints") or None}})
-        canary = _canary(raw["metadata"]["name"], self._namespace)
+        self._canaries += 1
+        canary = _canary(raw["metadata"]["name"], self._namespace, self._canaries)
         self._api.create("pods", canary)
         try:
             wait_for_node(canary, raw["metadata"]["name"])
@@ -158,13 +160,13 @@ def _reserved(volume: RawObject, namespace: str, uids: Mapping[str, str]) -> dic
     return {**volume, "spec": spec}
 
 
-def _canary(node_name: str, namespace: str) -> dict[str, Any]:
+def _canary(node_name: str, namespace: str, number: int) -> dict[str, Any]:
     term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node_name]}]}
     affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": _CANARY, "namespace": namespace, "annotations": {MARK: "scratch"}},
+        "metadata": {"name": f"{_CANARY}-{number}", "namespace": namespace, "annotations": {MARK: "scratch"}},
         "spec": {
             "affinity": affinity,
             "automountServiceAccountToken": False,

@@ -147,6 +147,23 @@ def test_what_passes_by_itself_is_tried_again(code: int) -> None:
         assert compare(TWO, scheduler, EVERYTHING).gate is Gate.PASS
 
 
+@pytest.mark.parametrize(("times", "gate"), [(1, Gate.PASS), (2, Gate.EMPTY)])
+def test_a_pod_that_something_took_away_is_asked_about_once_more(times: int, gate: Gate) -> None:
+    taken: list[str] = []
+
+    def take(request: httpx.Request) -> httpx.Response | None:
+        path = request.url.path
+        if request.method != "GET" or not path.endswith("/pods/p") or len(taken) == times:
+            return None
+        taken.append(path)
+        return httpx.Response(404, json={"message": "pod not found"})
+
+    plane = ControlPlane(take)
+    with plane.asked() as scheduler:
+        found = compare(snapshot([node("a")], [pod("p")]), scheduler, EVERYTHING)
+    assert (found.gate, len(taken)) == (gate, times)
+
+
 def test_an_answer_that_is_no_json_is_no_answer() -> None:
     def page(request: httpx.Request) -> httpx.Response | None:
         login = request.method == "POST" and request.url.path.endswith("/pods")
@@ -169,6 +186,12 @@ def test_credentials_that_expire_on_the_way_are_renewed(tmp_path: Path) -> None:
 
     with ControlPlane(guard).asked(token) as scheduler:
         assert compare(TWO, scheduler, EVERYTHING).gate is Gate.PASS
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No pause between attempts."""
+    monkeypatch.setattr("ksolver_cli.collect.schedulers.scratch_api._PAUSE_SECONDS", 0.001)
 
 
 def _conform(kubeconfig: Path) -> Result:
