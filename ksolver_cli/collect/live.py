@@ -11,7 +11,7 @@ from ksolver_cli.collect.api.discovery import Found, Served, discover
 from ksolver_cli.collect.api.listing import Item, Lists, Page
 from ksolver_cli.collect.errors import ApiError, CollectError, Failure
 from ksolver_cli.domain.cluster import Gap
-from ksolver_cli.snapshot.model import Snapshot
+from ksolver_cli.snapshot.model import RawObject, Snapshot
 from ksolver_cli.snapshot.naming.publish import look
 from ksolver_cli.snapshot.naming.selected import Selected
 from ksolver_cli.snapshot.prune import prune
@@ -81,7 +81,21 @@ def read(client: ApiClient, connection: Connection, progress: Progress = silent)
         _read_kind(lists, served, connection.namespaces, reading, progress)
     if not any(plural in reading.spool.kinds() for plural in _NEEDED):
         raise _nothing(reading.gaps)
+    reading.gaps[:0] = _unknown_namespaces(reading, connection.namespaces)
     return reading
+
+
+def _unknown_namespaces(reading: Reading, wanted: tuple[str, ...]) -> list[Gap]:
+    """The namespaces that were asked for and are not there: the server gives empty lists for them."""
+    if not wanted or "namespaces" not in reading.spool.kinds():
+        return []
+    there = {_name(raw) for raw in reading.spool.objects("namespaces")}
+    return [Gap("namespaces", "there is no such namespace", name) for name in wanted if name not in there]
+
+
+def _name(raw: RawObject) -> object:
+    metadata = raw.get("metadata")
+    return metadata.get("name") if isinstance(metadata, dict) else None
 
 
 def _now() -> str:

@@ -14,6 +14,7 @@ from typing import Self
 import httpx
 import orjson
 
+from ksolver_cli.collect.api.client import asked_pause
 from ksolver_cli.collect.prometheus_answer import Answer, PrometheusError, merge_answers, read_answer
 from ksolver_cli.collect.prometheus_settings import PrometheusSettings, SettingsError
 
@@ -132,9 +133,7 @@ class PrometheusClient:
     def _wait(self, attempt: int, retry_after: str | None, reason: str) -> None:
         if attempt == self._settings.attempts:
             return
-        pause = _FIRST_PAUSE_SECONDS * 2 ** (attempt - 1)
-        if retry_after is not None and retry_after.isdigit():
-            pause = max(pause, float(retry_after))
+        pause = max(_FIRST_PAUSE_SECONDS * 2 ** (attempt - 1), asked_pause(retry_after))
         pause = min(pause, _LONGEST_PAUSE_SECONDS)
         log.info("%s: %s; trying again in %.1f s", self._settings.url, reason, pause)
         self._pause(pause)

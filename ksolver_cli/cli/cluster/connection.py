@@ -1,6 +1,7 @@
 """From kubectl's flags to a connection or a snapshot, and errors of reading a cluster in two lines."""
 
 import contextlib
+import re
 from collections.abc import Iterator
 
 from ksolver_cli.cli.cluster.bars import reading_bars
@@ -11,6 +12,7 @@ from ksolver_cli.collect.errors import ApiError, CollectError
 from ksolver_cli.collect.live import read_cluster
 from ksolver_cli.snapshot.model import Snapshot
 
+_NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 KIND_SECONDS = 600.0
 """How long one kind may take."""
 
@@ -20,6 +22,10 @@ def connection_of(flags: ClusterFlags, kind_seconds: float = KIND_SECONDS) -> Co
     namespaces = tuple(dict.fromkeys(flags.namespace or ()))
     if flags.all_namespaces and namespaces:
         raise CommandError("-A and -n contradict each other", "give one of them", Exit.USAGE)
+    for namespace in namespaces:
+        if not _NAMESPACE.fullmatch(namespace):
+            hint = "a namespace has lower-case letters, digits and dashes; leave -n out for all of them"
+            raise CommandError(f"-n {namespace}: no namespace is called that", hint, Exit.USAGE)
     return Connection(
         kubeconfig=flags.kubeconfig,
         context=flags.context,

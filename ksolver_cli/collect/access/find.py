@@ -117,6 +117,16 @@ def _credentials(user: Named, cluster: Named) -> Credentials:
 
 def _impersonation(connection: Connection, user: Mapping[str, object]) -> dict[str, str | tuple[str, ...]]:
     """Headers of `--as` and `--as-group`, else of the user entry's `as`, `as-groups`, `as-uid`, `as-user-extra`."""
+    found = _impersonated(connection, user)
+    for name, values in found.items():
+        if not all(value.isprintable() for value in (name, *((values,) if isinstance(values, str) else values))):
+            raise CollectError(
+                f"{name}: holds characters that no header can", "correct --as, or `as` in the kubeconfig"
+            )
+    return found
+
+
+def _impersonated(connection: Connection, user: Mapping[str, object]) -> dict[str, str | tuple[str, ...]]:
     if connection.as_groups and not connection.as_user:
         raise CollectError("--as-group without --as", "give --as USER too")
     if connection.as_user:

@@ -142,7 +142,7 @@ class ApiClient:
 
     def _wait(self, attempt: int, retry_after: str | None, deadline: float | None, error: ApiError) -> None:
         pause = _FIRST_PAUSE_SECONDS * 2 ** (attempt - 1) * random.uniform(0.8, 1.2)  # noqa: S311 - spreads clients out
-        pause = min(max(pause, _asked_pause(retry_after)), _LONGEST_PAUSE_SECONDS)
+        pause = min(max(pause, asked_pause(retry_after)), _LONGEST_PAUSE_SECONDS)
         if deadline is not None and time.monotonic() + pause >= deadline:
             raise error
         log.info("%s; trying again in %.1f s", error, pause)
@@ -172,15 +172,15 @@ def _is_certificate_error(error: BaseException | None) -> bool:
     return False
 
 
-def _asked_pause(retry_after: str | None) -> float:
-    """Seconds that a Retry-After header asks for: a number, or the moment until which to wait."""
-    if retry_after is None:
-        return 0.0
-    if retry_after.strip().isdigit():
-        return float(retry_after)
+def asked_pause(retry_after: str | None) -> float:
+    """Seconds that a Retry-After header asks for: a number, or the moment until which to wait; 0 for anything else."""
     try:
-        return email.utils.parsedate_to_datetime(retry_after).timestamp() - time.time()
+        return float(int(retry_after or "0"))
     except ValueError:
+        pass
+    try:
+        return email.utils.parsedate_to_datetime(retry_after or "").timestamp() - time.time()
+    except (ValueError, OverflowError):
         return 0.0
 
 
@@ -194,6 +194,9 @@ def _decoded(response: httpx.Response) -> object:
 
 
 def _refusal(response: httpx.Response) -> ApiError:
+    if response.has_redirect_location:
+        detail = f"it sends us elsewhere (HTTP {response.status_code}); a login page or a proxy before the API server?"
+        return ApiError(Failure.NOT_JSON, detail, response.status_code)
     try:
         document = orjson.loads(response.content)
     except orjson.JSONDecodeError:

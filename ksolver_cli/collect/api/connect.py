@@ -17,7 +17,7 @@ def http_client(access: Access, transport: httpx.BaseTransport | None = None) ->
     of them holds is in `access` already.
     """
     context = ssl_context(access.trust, access.credentials.key_pair(), access.name)
-    headers = httpx.Headers([("Accept", "application/json"), ("User-Agent", "ksolver"), *_pairs(access)])
+    headers = httpx.Headers([(b"Accept", b"application/json"), (b"User-Agent", b"ksolver"), *_pairs(access)])
     timeout = httpx.Timeout(60.0, connect=_CONNECT_SECONDS)
     try:
         return httpx.Client(
@@ -37,10 +37,11 @@ def _proxy(url: str | None) -> httpx.Proxy | None:
     return httpx.Proxy(url) if url else None
 
 
-def _pairs(access: Access) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
+def _pairs(access: Access) -> list[tuple[bytes, bytes]]:
+    found: list[tuple[bytes, bytes]] = []
     for name, values in access.headers.items():
-        found += [(name, value) for value in ((values,) if isinstance(values, str) else values)]
+        # As kubectl sends them: names of people are not always ASCII.
+        found += [(name.encode(), value.encode()) for value in ((values,) if isinstance(values, str) else values)]
     return found
 
 

@@ -113,7 +113,7 @@ def _discover_group(client: ApiClient, wanted: list[Kind], versions: Iterable[st
         try:
             names = _resources(client, wanted[0].group, version)
         except ApiError as error:
-            found.gaps += [Gap(kind.plural, f"its API {kind.group}/{version} is down ({error})") for kind in missing]
+            found.gaps += [Gap(kind.plural, f"its API {kind.group}/{version} is down: {error}") for kind in missing]
             return
         found.served += [served for kind in missing if (served := Served(kind, version)).resource in names]
         missing = [kind for kind in missing if Served(kind, version).resource not in names]

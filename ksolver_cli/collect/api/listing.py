@@ -56,7 +56,9 @@ class Lists:
                 query["continue"] = token
             document = self._client.get(path, query, deadline)
             items, metadata = _parts(document, path)
-            token = _text(metadata.get("continue"))
+            before, token = token, _text(metadata.get("continue"))
+            if token and token == before:
+                raise ApiError(Failure.CUT_SHORT, f"{path}: the list does not go on behind its continue token")
             left = metadata.get("remainingItemCount")
             total = seen + len(items) + left if isinstance(left, int) else None
             yield Page(items, seen == 0, total if token else seen + len(items))

@@ -29,6 +29,7 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
     (r".*-prometheus(?:-server)?", ""),
 )
 """Names that charts and operators give, the widest view first, and the path under which they serve the API."""
+_KEPT = (b"content-type", b"retry-after")
 _PORTS = ("http-web", "web", "http", "http-query", "server", "http-metrics")
 
 
@@ -94,14 +95,17 @@ class ProxyTransport(httpx.BaseTransport):
         """Send one request."""
         if request.method != "GET":
             raise httpx.UnsupportedProtocol("only GET goes through the API server")
+        answer = self._get(request.url)
+        if answer.status_code == httpx.codes.UNAUTHORIZED and self._access.credentials.renew():
+            answer = self._get(request.url)
+        kept = [(name, value) for name, value in answer.headers.raw if name.lower() in _KEPT]
+        return httpx.Response(answer.status_code, headers=kept, content=answer.content)
+
+    def _get(self, url: httpx.URL) -> httpx.Response:
         header = self._access.credentials.header()
         headers = {"Authorization": header} if header is not None else {}
-        answer = self._http.get(request.url, headers=headers)
-        kept = {
-            "Content-Type": answer.headers.get("Content-Type", ""),
-            "Retry-After": answer.headers.get("Retry-After", ""),
-        }
-        return httpx.Response(answer.status_code, headers={k: v for k, v in kept.items() if v}, content=answer.content)
+        name = self._access.trust.server_name
+        return self._http.get(url, headers=headers, extensions={"sni_hostname": name} if name else None)
 
     def close(self) -> None:
         """Close all connections."""

@@ -69,7 +69,7 @@ def _from_prometheus(
     try:
         history = historian.history()
     except PrometheusError as error:
-        reading.gaps.append(Gap("usage", str(error)))
+        reading.gaps.append(Gap("usage", f"Prometheus gave none: {error}"))
         return False
     reading.extras["usage"] = history.record()
     reading.gaps += [Gap("usage", reason, series) for series, reason in sorted(history.missing.items())]
@@ -90,7 +90,7 @@ def _weights(reading: Reading) -> Mapping[str, int]:
     """Containers of each namespace; namespaces without pods count too, for pods that are gone."""
     weights: dict[str, int] = {}
     for namespace in reading.spool.objects("namespaces"):
-        weights[str(namespace["metadata"].get("name") or "")] = 1
+        weights[_text(namespace, "name")] = 1
     for namespace_name, containers in _containers(reading):
         weights[namespace_name] = weights.get(namespace_name, 0) + containers
     return weights
@@ -100,4 +100,9 @@ def _containers(reading: Reading) -> Iterator[tuple[str, int]]:
     for pod in reading.spool.objects("pods"):
         spec = pod.get("spec")
         containers = spec.get("containers") if isinstance(spec, dict) else None
-        yield str(pod["metadata"].get("namespace") or ""), len(containers) if isinstance(containers, list) else 0
+        yield _text(pod, "namespace"), len(containers) if isinstance(containers, list) else 0
+
+
+def _text(raw: Mapping[str, object], key: str) -> str:
+    metadata = raw.get("metadata")
+    return str(metadata.get(key) or "") if isinstance(metadata, Mapping) else ""

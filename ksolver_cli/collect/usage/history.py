@@ -151,7 +151,7 @@ class Historian:
         try:
             answer = self.client.query(query, self.window.end)
         except PrometheusError as error:
-            found.missing[series] = str(error)
+            found.missing[series] = f"not answered: {error}"
             return Answer()
         if answer.partial:
             found.missing[series] = "answered in part only"
@@ -200,10 +200,10 @@ class Historian:
             try:
                 answer = self.client.query_range(query, start, end, self.window.step)
             except PrometheusError as error:
-                found.missing[name] = f"{moment(start)}: {error}"
+                found.missing[name] = f"not answered: from {moment(start)}: {error}"
                 return
             if answer.partial:
-                found.missing[name] = f"{moment(start)}: answered in part only"
+                found.missing[name] = f"answered in part only: from {moment(start)}"
             for series in answer.series:
                 usage = self._usage(series, found)
                 if usage is not None:

@@ -70,8 +70,8 @@ def anonymized(draft: Draft, keep_labels: Sequence[str] = ()) -> Document:
     EXTRAS.change(draft.extras, collected)
     names = Anonymous(collected, derived)
     extras = {**EXTRAS.change(draft.extras, names), "redaction": {"anonymous": True, "kept_labels": list(keep_labels)}}
-    # What a gap names is a namespace or an object of this cluster.
-    gaps = tuple(dict.fromkeys(Gap(gap.kind, gap.reason) for gap in draft.gaps))
+    # What a gap names is a namespace or an object of this cluster; behind a colon come a server's words, with any name.
+    gaps = tuple(dict.fromkeys(Gap(gap.kind, gap.reason.partition(": ")[0]) for gap in draft.gaps))
     header = Draft(draft.spool, gaps, draft.server_version, "", draft.collected_at, extras)
     return Document(header, lambda plural: _changed(plain.objects(plural), plural, names), names.map)
 

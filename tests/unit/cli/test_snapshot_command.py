@@ -222,3 +222,36 @@ def test_the_map_of_names_has_a_file_of_its_own(names: str, api: ApiServer, tmp_
         done = _run("snapshot", "--out", "x.json", "--anonymize", "--names", names, "--force", "--kubeconfig", config)
     assert (done.exit_code, os.listdir(tmp_path), api.requests) == (2, ["kubeconfig"], [])
     assert f"--names {names}" in done.stderr
+
+
+@pytest.mark.parametrize("namespace", ["", "../x", "a b", "Shop", "-", "x" * 64])
+def test_what_no_namespace_can_be_called_is_refused(namespace: str, api: ApiServer, tmp_path: Path) -> None:
+    with serve(api) as server:
+        config = _kubeconfig(tmp_path, server)
+        done = _run("snapshot", "--out", "-", f"--namespace={namespace}", "--kubeconfig", config)
+    assert (done.exit_code, done.stdout, api.requests) == (2, "", [])
+    assert len(done.stderr.splitlines()) == 2
+
+
+def test_what_servers_say_does_not_get_into_an_anonymous_file(
+    api: ApiServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ksolver_cli.collect.prometheus._FIRST_PAUSE_SECONDS", 0.001)
+    canary = "canary.example"
+    html = (200, {"Content-Type": f"text/{canary}"}, b"<html>")
+    api.groups = {**api.groups, "metrics.k8s.io": "v1beta1"}
+    api.faults = [
+        on("/api/v1/services", status(400, f"webhook {canary} says no")),
+        on("/api/v1/persistentvolumes", html),
+        on("/apis/metrics.k8s.io/v1beta1", status(404, f"no {canary}")),
+    ]
+    with serve(api) as server:
+        arguments = ("--anonymize", "--names", tmp_path / "names", "--kubeconfig", _kubeconfig(tmp_path, server))
+        url = f"http://127.0.0.1:9/{canary}"
+        done = _run("snapshot", "--out", "-", *arguments, "--prometheus-url", url)
+    assert done.exit_code == 0, done.stderr
+    gaps = {gap["kind"]: gap["reason"] for gap in json.loads(done.stdout)["gaps"]}
+    assert {"services", "persistentvolumes", "podmetrics", "usage"} <= set(gaps)
+    assert all(gaps.values())
+    assert canary not in done.stdout
+    assert canary in done.stderr

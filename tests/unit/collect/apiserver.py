@@ -113,7 +113,8 @@ class ApiServer:
             query = {key: values[0] for key, values in parse_qs(parts.query, keep_blank_values=True).items()}
             asked = Request(request.method, parts.path, query, dict(request.headers), request.content)
             code, headers, body = self.respond(asked)
-            return httpx.Response(code, headers=headers, content=body)
+            raw = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
+            return httpx.Response(code, headers=raw, content=body)
 
         return httpx.MockTransport(handle)
 

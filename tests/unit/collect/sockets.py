@@ -56,6 +56,8 @@ def _handler(api: ApiServer, cut_at: str | None) -> type[BaseHTTPRequestHandler]
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        # Head and body are two writes: without this the second waits for the first one's receipt.
+        disable_nagle_algorithm = True
 
         def do_GET(self) -> None:
             parts = urlsplit(self.path)

@@ -14,6 +14,7 @@ from ksolver_cli.collect.access.find import find_access
 from ksolver_cli.collect.access.kubeconfig import kubeconfig_files, load_kubeconfig
 from ksolver_cli.collect.access.proxies import proxy_for
 from ksolver_cli.collect.access.settings import Access, Connection
+from ksolver_cli.collect.api.connect import http_client
 from ksolver_cli.collect.errors import CollectError
 from ksolver_cli.collect.live import read
 from tests.unit.collect.apiserver import ApiServer, named, on, pods, status
@@ -241,6 +242,16 @@ def test_impersonation_by_flag_and_by_kubeconfig(tmp_path: Path) -> None:
     assert stated.headers == {"Impersonate-User": "b", "Impersonate-Group": ("g",), "Impersonate-Extra-scopes": ("x",)}
     with pytest.raises(CollectError, match="--as-group without --as"):
         _find(tmp_path, _config(), as_groups=("g",))
+
+
+def test_whom_to_impersonate_may_have_any_letters_and_no_control_characters(tmp_path: Path) -> None:
+    access = _find(tmp_path, _config(), as_user="jürgen", as_groups=("größte",))
+    with http_client(access, ApiServer().transport()) as http:
+        sent = dict(http.headers.raw)
+    assert (sent[b"Impersonate-User"], sent[b"Impersonate-Group"]) == ("jürgen".encode(), "größte".encode())
+    for name in ("a\nb", "a\x00"):
+        with pytest.raises(CollectError, match="no header can"):
+            _find(tmp_path, _config(), as_user=name)
 
 
 @pytest.mark.parametrize(

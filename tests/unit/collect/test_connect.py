@@ -29,6 +29,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def api(monkeypatch: pytest.MonkeyPatch) -> ApiServer:
     for name in ("HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "KUBECONFIG"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("ksolver_cli.collect.api.client._FIRST_PAUSE_SECONDS", 0.001)
     return ApiServer({"nodes": named("nodes", "n1"), "pods": pods(1777)})
 
 
@@ -135,8 +136,7 @@ def test_an_answer_that_ends_in_the_middle_is_asked_for_again(api: ApiServer, tm
         assert _read(tmp_path, {"server": server}) == 1777
 
 
-def test_nobody_at_the_address_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ksolver_cli.collect.api.client._FIRST_PAUSE_SECONDS", 0.001)
+def test_nobody_at_the_address_is_said(api: ApiServer, tmp_path: Path) -> None:
     with pytest.raises(CollectError, match=r"127\.0\.0\.1:9: unreachable") as caught:
         _read(tmp_path, {"server": "http://127.0.0.1:9"})
     assert "proxy" in caught.value.hint

@@ -84,6 +84,15 @@ def test_retry_after_is_waited_for() -> None:
     assert pauses == [7.0]
 
 
+@pytest.mark.parametrize("text", ["\xb2", "-5", "soon", "", "7.5", "1e9", "Mon, 1 Jan 0001 00:00:00 -0000"])
+def test_a_retry_after_that_says_nothing_is_waited_for_as_if_it_were_not_there(text: str) -> None:
+    server, pauses = _server(), list[float]()
+    server.faults = [once(on(PODS, status(429, "slow down", **{"Retry-After": text})))]
+    assert read(server.client(pauses=pauses), ALL).spool.count("pods") == 3
+    assert len(pauses) == 1
+    assert 0 < pauses[0] < 1
+
+
 @pytest.mark.parametrize(
     ("given", "word"),
     [
@@ -168,6 +177,25 @@ def test_who_may_not_discover_still_reads_what_every_server_has() -> None:
     reading = read(server.client(), ALL)
     assert reading.spool.count("pods") == 3
     assert Gap("discovery", "forbidden: only the kinds that every server has were looked for") in reading.gaps
+
+
+def test_a_list_that_does_not_go_on_is_no_list() -> None:
+    server = _server()
+    again = {"kind": "PodList", "metadata": {"continue": "same"}, "items": pods(2)}
+    server.faults = [on(PODS, answer(again))]
+    assert "does not go on" in _gaps(server)["pods"]
+    assert len(server.asked(PODS)) == 2
+
+
+def test_a_namespace_that_is_not_there_is_named_first() -> None:
+    server = _server()
+    server.objects["namespaces"] = named("namespaces", "default")
+    gaps = read(server.client(), Connection(namespaces=("default", "shpo"))).gaps
+    assert gaps[0] == Gap("namespaces", "there is no such namespace", "shpo")
+    assert not any(gap.kind == "namespaces" for gap in gaps[1:])
+    server.faults = [on("/api/v1/namespaces", status(403))]
+    gaps = read(server.client(), Connection(namespaces=("default", "shpo"))).gaps
+    assert [gap.reason for gap in gaps if gap.kind == "namespaces"] == ["forbidden"]
 
 
 def test_single_namespaces_are_marked_as_such() -> None:
@@ -262,3 +290,4 @@ def test_a_redirect_is_not_followed_with_our_credentials() -> None:
     server.faults = [on(PODS, (302, {"Location": "https://login.test/"}, b""))]
     reading = read(server.client(), ALL)
     assert "302" in {gap.kind: gap.reason for gap in reading.gaps}["pods"]
+    assert "login page" in {gap.kind: gap.reason for gap in reading.gaps}["pods"]

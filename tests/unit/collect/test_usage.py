@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,12 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ksolver_cli.collect.access.settings import Connection
+from ksolver_cli.collect.access.credentials import TokenFile
+from ksolver_cli.collect.access.settings import Access, Connection
 from ksolver_cli.collect.errors import CollectError
 from ksolver_cli.collect.live import read
 from ksolver_cli.collect.prometheus import MAX_POINTS, PrometheusClient
 from ksolver_cli.collect.prometheus_settings import PrometheusSettings
-from ksolver_cli.collect.usage import queries
+from ksolver_cli.collect.usage import find, queries
 from ksolver_cli.collect.usage.find import ProxyTransport, find_prometheus
 from ksolver_cli.collect.usage.gather import UsageRequest, add_usage
 from ksolver_cli.collect.usage.histogram import RATIO, Histogram, bucket_of
@@ -210,6 +212,15 @@ def test_the_metrics_api_gives_a_point_in_time() -> None:
     assert (entry["kind"], entry["cpu"]["max_millicores"], entry["memory"]["max_bytes"]) == ("Pod", 13, 10 * 2**20)
 
 
+def test_objects_without_a_name_cost_nothing_but_themselves() -> None:
+    server = ApiServer({"nodes": named("nodes", "n1"), "pods": [{}, {"metadata": None}, *pods(1)], "namespaces": [{}]})
+    client = server.client()
+    reading = read(client, Connection())
+    settings = PrometheusSettings("http://127.0.0.1:9", attempts=1)
+    add_usage(reading, client, UsageRequest(settings, clock=lambda: 1000.0), lambda kind, done, total: None)
+    assert [gap.kind for gap in reading.gaps] == ["usage"]
+
+
 def _service(name: str, namespace: str = "monitoring", **ports: int) -> dict[str, Any]:
     listed = [{"name": port, "port": number} for port, number in ports.items()]
     return {"metadata": {"name": name, "namespace": namespace}, "spec": {"ports": listed}}
@@ -248,6 +259,23 @@ def test_the_proxy_of_the_api_server_gets_reads_only() -> None:
     transport = ProxyTransport(ApiServer().client().access)
     with pytest.raises(httpx.UnsupportedProtocol):
         transport.handle_request(httpx.Request("POST", "http://api.test/x"))
+
+
+def test_the_proxy_of_the_api_server_renews_credentials(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("old")
+    access = Access("http://api.test", "c", TokenFile(tmp_path / "token"))
+    answer = httpx.Response(429, headers=[("Retry-After", b"\xb2"), ("Set-Cookie", "x")], content=b"{}")
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        if request.headers["Authorization"] == "Bearer new":
+            return answer
+        (tmp_path / "token").write_text("new")
+        return httpx.Response(401)
+
+    monkeypatch.setattr(find, "http_client", lambda access: httpx.Client(transport=httpx.MockTransport(handle)))
+    given = ProxyTransport(access).handle_request(httpx.Request("GET", "http://api.test/x"))
+    assert (given.status_code, given.headers.raw[0]) == (429, (b"Retry-After", b"\xb2"))
+    assert "Set-Cookie" not in given.headers
 
 
 def test_usage_holds_to_the_schema_and_to_the_allow_list() -> None:
