@@ -7,7 +7,7 @@ from ksolver_cli.domain.cluster import Caveat, CaveatKind, Cluster
 from ksolver_cli.domain.plan import Interval
 from ksolver_cli.domain.report.robust import RobustFacts, SnapshotRow
 from ksolver_cli.explain.potential import Potential, Solver
-from ksolver_cli.plan.robust.robust import Held, Robust
+from ksolver_cli.plan.robust.robust import Robust
 from ksolver_cli.plan.robust.worlds import Weights, World
 
 _OTHER_MACHINE = "another machine bears this name in the newest snapshot"
@@ -25,34 +25,42 @@ class Several:
 
 
 def robust_facts(several: Several, solver: Solver, *, priced: bool) -> RobustFacts:
-    """A row for each snapshot. Bounds are solved for here, as long as nobody wants an end."""
-    rooms = _rooms(several, solver) if priced else [None] * len(several.worlds)
+    """A row for each snapshot. Bounds are solved for here, as long as nobody wants an end.
+
+    Removing a node that was not there costs a snapshot nothing: beside the newest alone, all such that may go there
+    count in full; beside all, those that may go in all.
+    """
+    weights, worlds = several.weights, several.worlds
+    rooms = _rooms(several, solver) if priced else [None] * len(worlds)
+    free = worlds[0].removable(weights)
     rows = [
-        _row(several, index, held, room, priced=priced)
-        for index, (held, room) in enumerate(zip(several.found.held, rooms, strict=True))
+        _row(several, index, _with(weights, rooms[index], free - world.names), priced=priced)
+        for index, world in enumerate(worlds)
     ]
+    all_hold = [
+        *(_with(weights, rooms[index], several.found.removable - world.names) for index, world in enumerate(worlds)),
+        _joint_room(several, solver) if priced else None,
+    ]
+    known = [room for room in all_hold if room is not None]
     plan = several.found.found.plan
     saved = plan.cost_before_micros - plan.cost_after_micros
-    known = [room for room in (*rooms, _joint_room(several, solver) if priced else None) if room is not None]
-    return RobustFacts(tuple(rows), Interval(saved, max(saved, min(known))) if known else None)
+    interval = Interval(saved, max(saved, min(known))) if known else None
+    return RobustFacts(tuple(rows), interval, several.found.worked_out)
+
+
+def _with(weights: Weights, room: int | None, nodes: frozenset[str]) -> int | None:
+    return None if room is None else room + sum(weights[name] or 0 for name in nodes)
 
 
 def _rooms(several: Several, solver: Solver) -> list[int | None]:
-    """What is proven that no plan can save more than, as each snapshot has it.
-
-    Removing a node that was not there costs a snapshot nothing, so all such that may go elsewhere count in full.
-    """
+    """What is proven that each snapshot by itself cannot let go more than."""
     own = several.potential
-    rooms = [None if own is None else _total(several.weights) - own.repack.bound_micros]
-    for world in several.worlds[1:]:
-        room = _room(world, world.weights(several.weights), solver)
-        without = sum(several.weights[name] or 0 for name in several.found.removable - world.names)
-        rooms.append(None if room is None else room + without)
-    return rooms
+    newest = None if own is None else _total(several.weights) - own.repack.bound_micros
+    return [newest, *(_room(world, world.weights(several.weights), solver) for world in several.worlds[1:])]
 
 
 def _joint_room(several: Several, solver: Solver) -> int | None:
-    """The same for the newest, where only nodes go that may go in all."""
+    """The same for the newest where only nodes go that may go in all."""
     newest, removable = several.worlds[0], several.found.removable
     if removable == newest.removable(several.weights):
         return None
@@ -71,8 +79,8 @@ def _total(weights: Weights) -> int:
     return sum(weight or 0 for weight in weights.values())
 
 
-def _row(several: Several, index: int, held: Held, room: int | None, *, priced: bool) -> SnapshotRow:
-    newest, world = several.worlds[0], several.worlds[index]
+def _row(several: Several, index: int, at_most: int | None, *, priced: bool) -> SnapshotRow:
+    newest, world, held = several.worlds[0], several.worlds[index], several.found.held[index]
     cluster = world.cluster
     bound = sum(1 for pod in cluster.pods if pod.is_bound)
     return SnapshotRow(
@@ -85,7 +93,7 @@ def _row(several: Several, index: int, held: Held, room: int | None, *, priced: 
         nodes_only_here=len(world.names - newest.names),
         alone_micros=held.alone if priced else None,
         together_micros=held.together if priced else None,
-        at_most_micros=room,
+        at_most_micros=at_most,
         blocked=held.blocked,
         given_back=held.given_back,
         pods_moved=held.moves,

@@ -47,6 +47,10 @@ def desk(tmp_path: Path) -> Path:
     """A folder as a reader has it: a dump, its own snapshot, a price file, a manifest."""
     shutil.copy(SAMPLE / "snapshot.json", tmp_path / "cluster.json")
     shutil.copy(SAMPLE / "snapshot.json", tmp_path / "snapshot.json")
+    for hour, name in ((13, "peak"), (23, "night")):
+        text = (SAMPLE / "snapshot.json").read_text(encoding="utf-8")
+        taken = re.sub(r'("collected_at":\s*"[^"]*T)\d\d', rf"\g<1>{hour}", text)
+        (tmp_path / f"{name}.json").write_text(taken, encoding="utf-8")
     for file in (ROOT / "tests" / "architecture" / "desk").iterdir():
         shutil.copy(file, tmp_path / file.name)
     return tmp_path

@@ -65,7 +65,7 @@ def case(seed: int) -> Case:
                 pods.append(w.pod(f"t{moment}p{number}-0", name, w.spec(asked), kind="" if bare else "ReplicaSet"))
         clusters.append(w.cluster([w.node(name, cpu=cpu[name]) for name in there], pods))
     newest = {node.name for node in clusters[0].nodes}
-    return Case(tuple(clusters), {name: random.choice((100, 200, 350)) for name in newest})
+    return Case(tuple(clusters), {name: random.choice((100_000, 200_000, 350_000)) for name in sorted(newest)})
 
 
 def fits(cluster: Cluster, gone: frozenset[str]) -> bool:
@@ -136,7 +136,7 @@ def test_most_of_what_is_possible_is_found() -> None:
     for given in CASES:
         saved += given.saving(frozenset(given.plan.found.plan.nodes))
         possible += max(map(given.saving, given.possible))
-    assert saved >= 0.9 * possible
+    assert saved >= 0.93 * possible
 
 
 @pytest.mark.parametrize("given", CASES[:12], ids=range(12))

@@ -45,8 +45,10 @@ class SnapshotRow:
 @dataclass(frozen=True)
 class RobustFacts:
     """The newest snapshot first, then back in time. `saving`: judged in all of them, and at most what is proven for the
-    tightest; None where nothing is priced, or nothing was proven in time.
+    tightest; None where nothing is priced, or nothing was proven in time. `worked_out`: whether it could be told what
+    binds before the search was ended.
     """
 
     snapshots: tuple[SnapshotRow, ...]
     saving: Interval | None
+    worked_out: bool

@@ -9,6 +9,9 @@ from ksolver_cli.plan.robust.worlds import Weights, World
 from ksolver_cli.plan.search import CurvePoint, Interrupted, Progress, SearchOptions, SearchResult, never, silent
 from ksolver_cli.verify.referee import judge, total_cost
 
+NEAR = 0.99
+"""A share of what the tightest snapshot leaves by itself that is good enough to end the search."""
+
 
 @dataclass(frozen=True, slots=True)
 class Held:
@@ -31,14 +34,24 @@ class Held:
 
 
 @dataclass(frozen=True)
+class _Start:
+    """A first set of nodes, from the plan of one snapshot; `saving` is what that one leaves by itself."""
+
+    saving: int
+    index: int
+    nodes: Nodes
+
+
+@dataclass(frozen=True)
 class Robust:
     """The plan as it is carried out on the newest snapshot, how it stands in each, and the nodes that may be removed in
-    all of them: no plan that holds in all can take others.
+    all of them: no plan that holds in all can take others. `worked_out`: whether what binds could be told.
     """
 
     found: SearchResult
     held: tuple[Held, ...]
     removable: Nodes
+    worked_out: bool
 
 
 def robust(
@@ -79,65 +92,73 @@ class _Robust:
         own = rounds.alone(0)
         wanted = frozenset(own.plan.nodes)
         alone = [own, *(None if rounds.is_over else rounds.alone(index) for index in self._others)]
-        best = self._best(wanted, alone)
-        together = [None, *(self._together(index, wanted, best) for index in self._others)]
-        best = self._grown(wanted, best, together)
+        starts = [self._start(index, found) for index, found in enumerate(alone) if found is not None]
+        best = self._grown(self._best(starts), starts)
+        together = [None, *(self._together(index, wanted, best, alone[index]) for index in self._others)]
         held = [self._held(index, wanted, best, alone[index], together[index]) for index in self._all]
         found = replace(self._found(own, best), limited_by=rounds.limited_by)
-        return Robust(found, _told(held, rounds.saving(best)), self._joint)
+        worked_out = all(saved is not None for saved in together[1:])
+        told = _told(held, rounds.saving(best)) if worked_out else tuple(held)
+        return Robust(found, told, self._joint, worked_out)
 
-    def _best(self, wanted: Nodes, alone: Sequence[SearchResult | None]) -> Nodes:
-        """What holds in all of the most promising of several first sets; the newest snapshot's own is always tried."""
-        best = self._rounds.hold(wanted & self._joint, self._all)
-        for start in self._starts(alone):
-            if self._rounds.is_over:
+    def _start(self, index: int, found: SearchResult) -> _Start:
+        """The plan of one snapshot, with all that it did without, as far as that may go in all."""
+        nodes = frozenset(found.plan.nodes) | self._joint - self._worlds[index].names
+        return _Start(self._rounds.saving(nodes), index, nodes & self._joint)
+
+    def _is_near(self, best: Nodes, starts: Sequence[_Start]) -> bool:
+        """Whether the set saves about what the tightest snapshot would leave by itself: little is left to look for."""
+        return self._rounds.saving(best) >= NEAR * min(start.saving for start in starts)
+
+    def _best(self, starts: Sequence[_Start]) -> Nodes:
+        """What holds in all of several first sets: the plan of the tightest snapshot, then of the others."""
+        first, *others = sorted(starts, key=lambda start: (start.saving, start.index))
+        best = self._rounds.hold(first.nodes, self._all)
+        for nodes in self._sets(others):
+            if self._rounds.is_over or self._is_near(best, starts):
                 break
             saved = self._rounds.saving(best)
-            if self._rounds.saving(start) > saved:
-                best = self._rounds.hold(start, self._all, saved) or best
+            if self._rounds.saving(nodes) > saved:
+                best = self._rounds.hold(nodes, self._all, saved) or best
         return best
 
-    def _starts(self, alone: Sequence[SearchResult | None]) -> Iterator[Nodes]:
-        """The plan of the newest that keeps to what may go in all; the plan of each other snapshot, with what it did
-        without.
-        """
+    def _sets(self, starts: Sequence[_Start]) -> Iterator[Nodes]:
+        """Further first sets, the last one found for the newest among nodes that may go in all."""
+        yield from (start.nodes for start in starts)
         if self._joint != self._base:
             yield frozenset(self._rounds.alone(0, self._joint).plan.nodes)
-        for index in self._others:
-            found = alone[index]
-            if found is not None:
-                yield self._joint & frozenset(found.plan.nodes) | self._joint - self._worlds[index].names
 
-    def _first(self, index: int, wanted: Nodes) -> Nodes:
-        """Nodes of the newest snapshot's own plan that nothing keeps in another."""
-        return self._worlds[index].lets_go(self._weights, wanted)
-
-    def _together(self, index: int, wanted: Nodes, best: Nodes) -> int | None:
-        """What can be saved with this snapshot and the newest alone; never less than with all."""
-        saved = self._rounds.saving(best)
-        if len(self._others) == 1 or saved == self._rounds.saving(wanted):
-            return saved
-        if self._rounds.is_over:
-            return None
-        pair = self._rounds.hold(self._first(index, wanted), (index, 0), saved)
-        return max(saved, self._rounds.saving(pair))
-
-    def _grown(self, wanted: Nodes, best: Nodes, together: list[int | None]) -> Nodes:
-        """The set with more nodes, as the tightest snapshot and then the newest allow, if all hold what comes of it.
-
-        What `together` says is corrected where the grown set saves more.
-        """
-        known = [(saved, index) for index, saved in enumerate(together) if saved is not None]
-        for index in (min(known)[1], 0) if known else ():
-            if self._rounds.is_over or self._rounds.saving(best) >= self._rounds.saving(wanted):
+    def _grown(self, best: Nodes, starts: Sequence[_Start]) -> Nodes:
+        """The set with more nodes, as the tightest snapshot and then the newest allow, if all hold what comes of it."""
+        for index in dict.fromkeys((min(starts, key=lambda start: (start.saving, start.index)).index, 0)):
+            if self._rounds.is_over or self._is_near(best, starts):
                 break
             saved = self._rounds.saving(best)
             grown = self._rounds.grown(index, best, self._joint)
             if self._rounds.saving(grown) > saved:
                 best = self._rounds.hold(grown, self._all, saved) or best
-        saved = self._rounds.saving(best)
-        together[:] = [None if pair is None else max(pair, saved) for pair in together]
         return best
+
+    def _first(self, index: int, wanted: Nodes) -> Nodes:
+        """Nodes of the newest snapshot's own plan that nothing keeps in another."""
+        return self._worlds[index].lets_go(self._weights, wanted)
+
+    def _together(self, index: int, wanted: Nodes, best: Nodes, alone: SearchResult | None) -> int | None:
+        """What can be saved with this snapshot and the newest alone; never less than with all."""
+        rounds, saved = self._rounds, self._rounds.saving(best)
+        if saved >= rounds.saving(wanted):
+            return saved
+        if rounds.is_over or alone is None:
+            return None
+        if len(self._others) == 1:
+            return saved
+        both = self._first(index, self._base)
+        own = (frozenset(alone.plan.nodes) | both - self._worlds[index].names) & both
+        most = min(rounds.saving(own), rounds.saving(wanted))
+        for nodes in (own, self._first(index, wanted)):
+            if not rounds.is_over and saved < NEAR * most:
+                saved = max(saved, rounds.saving(rounds.hold(nodes, (index, 0), saved)))
+        return None if rounds.is_over else saved
 
     def _held(self, index: int, wanted: Nodes, best: Nodes, alone: SearchResult | None, together: int | None) -> Held:
         first = self._first(index, wanted)
@@ -154,11 +175,12 @@ class _Robust:
         )
 
     def _given_back(self, index: int, first: Nodes) -> int | None:
-        """Nodes that a snapshot leaves of the newest one's own plan; None if nobody looked in time."""
+        """Nodes that a snapshot leaves of the newest one's own plan; None if nobody could look in time."""
         here = first & self._worlds[index].names
         if self._rounds.is_over and not self._rounds.has(index, here):
             return None
-        return len(first - self._rounds.left(index, first))
+        given_back = len(first - self._rounds.left(index, first))
+        return given_back if not given_back or not self._rounds.is_over else None
 
     def _found(self, own: SearchResult, best: Nodes) -> SearchResult:
         """The plan on the newest snapshot with all its costs, judged once more; the curve has its ends alone, since
@@ -185,11 +207,10 @@ def _judged(world: World, plan: DrainPlan, weights: Weights) -> SearchResult:
 
 def _told(held: list[Held], best: int) -> tuple[Held, ...]:
     """The same with what binds: the snapshot that leaves least beside the newest; the newest where all leave it what it
-    saves by itself. None where that was not worked out, or where only several together cost something.
+    saves by itself. None does where only several together cost something.
     """
-    newest, pairs = held[0], [one.together for one in held[1:] if one.together is not None]
-    if newest.alone is None or len(pairs) < len(held) - 1:
-        return tuple(held)
-    if min(pairs) >= newest.alone:
-        return (replace(newest, binds=best >= newest.alone), *held[1:])
-    return (newest, *(replace(one, binds=one.together == min(pairs)) for one in held[1:]))
+    newest, *others = held
+    alone, least = newest.alone or 0, min(one.together or 0 for one in others)
+    if least >= alone:
+        return (replace(newest, binds=best >= alone), *others)
+    return (newest, *(replace(one, binds=one.together == least) for one in others))

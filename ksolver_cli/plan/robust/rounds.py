@@ -9,7 +9,7 @@ from ksolver_cli.plan.clock import Clock
 from ksolver_cli.plan.robust.worlds import Weights, World
 from ksolver_cli.plan.search import Interrupted, Progress, SearchOptions, SearchResult, search
 
-ALONE = 0.5
+ALONE = 0.7
 """Share of the time guard for the searches of each world alone; what is left is for making sets hold in all."""
 STRONGEST = ("interrupt", "time", "work")
 

@@ -45,7 +45,7 @@ def binding(robust: RobustFacts) -> str:
         return f"{bound[0]} binds: with the newest it leaves least."
     if newest.binds:
         return f"{plain(newest.source)}, the newest, binds: the others take nothing from what it would save alone."
-    if any(row.together_micros is None and row.given_back is None for row in others):
+    if not robust.worked_out:
         return "Which snapshot binds was not worked out: the search was ended before."
     return "No single snapshot binds: several of them together do."
 
