@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from ksolver_cli.collect.prometheus_answer import PrometheusError
+from ksolver_cli.domain.gpu_workload.containers import asks_for_gpu
 from ksolver_cli.domain.gpu_workload.fingerprint import fingerprint
 from ksolver_cli.vram.cards import Cards, node_gpu_memory_mib
 from ksolver_cli.vram.dcgm import promql
@@ -22,6 +23,7 @@ from ksolver_cli.vram.observation import Observation
 
 _ENGINE = "DCGM_FI_PROF_GR_ENGINE_ACTIVE"
 _NO_NAME = "has a container without an image"
+_NO_COMMAND = "asks for no GPU by a known name, and a snapshot keeps no command line of such pods; give a kubectl list"
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,8 @@ class _Run:
         print_ = fingerprint(joined.spec)
         if print_ is None:
             return Unmatched(joined.use.owner.name, _NO_NAME)
+        if self.source.redacted and not asks_for_gpu(joined.spec):
+            return Unmatched(joined.use.owner.name, _NO_COMMAND)
         use = self._own_share_of_the_name(joined)
         if use is None:
             return Unmatched(joined.use.owner.name, "has no sample since it was created; an earlier pod had its name")

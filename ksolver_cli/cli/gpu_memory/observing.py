@@ -24,7 +24,7 @@ from ksolver_cli.vram.cards import Cards
 from ksolver_cli.vram.dcgm import promql
 from ksolver_cli.vram.dcgm.reading import Window
 from ksolver_cli.vram.join.live import live_source
-from ksolver_cli.vram.join.source import ObjectSource, PodSpecSource, read_objects
+from ksolver_cli.vram.join.source import PodSpecSource, read_source
 from ksolver_cli.vram.observe import Findings, observe, shared_count
 
 log = logging.getLogger(__name__)
@@ -91,7 +91,7 @@ class Specs:
     def source(self) -> PodSpecSource:
         """Return the source; raises CommandError and SnapshotError."""
         if self.snapshot is not None:
-            return ObjectSource(read_objects(self.snapshot))
+            return read_source(self.snapshot)
         kubeconfig = str(self.kubeconfig) if self.kubeconfig is not None else None
         try:
             return live_source(Connection(kubeconfig, self.context, tuple(self.namespaces)))

@@ -50,8 +50,11 @@ def kept_facts(pod: RawObject) -> dict[str, str]:
 
     Empty for pods that ask for no GPU. Words outside the closed vocabularies (a model's name, a path) stay behind.
     """
-    if not asks_for_gpu(pod):
-        return {}
+    return noted_facts(pod) if asks_for_gpu(pod) else {}
+
+
+def noted_facts(pod: RawObject) -> dict[str, str]:
+    """Return the same for any pod: an exporter may tie a card to one whose resource has a name of its own."""
     found: dict[str, str] = {}
     print_ = fingerprint(pod)
     if print_ is not None:

@@ -1,7 +1,7 @@
 """Pod specs from the live API: pods, nodes and what makes pods, read once and kept redacted."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ksolver_cli.collect.access.find import find_access
 from ksolver_cli.collect.access.settings import Connection
@@ -9,7 +9,9 @@ from ksolver_cli.collect.api.client import ApiClient
 from ksolver_cli.collect.api.discovery import Served
 from ksolver_cli.collect.api.listing import Lists
 from ksolver_cli.collect.errors import ApiError, CollectError, Failure
-from ksolver_cli.domain.gpu_workload.raw import RawObject
+from ksolver_cli.domain.gpu_workload.containers import asks_for_gpu, gpu_container
+from ksolver_cli.domain.gpu_workload.kept import noted_facts
+from ksolver_cli.domain.gpu_workload.raw import RawObject, annotations_of, at, mapping
 from ksolver_cli.snapshot.kinds import Kind, by_plural
 from ksolver_cli.snapshot.prune import prune
 from ksolver_cli.vram.join.source import ObjectSource
@@ -21,6 +23,7 @@ HELPFUL = ("nodes", "replicasets", "jobs")
 """Without these, sharing shows only in the series, and finished pods cannot be joined through their owners."""
 
 _VERSION = "v1"
+_NAMING = ("name", "namespace", "uid", "creationTimestamp", "generateName", "ownerReferences", "labels")
 
 
 def live_source(connection: Connection) -> ObjectSource:
@@ -62,5 +65,35 @@ def _objects(lists: Lists, kind: Kind, place: str | None) -> Iterator[RawObject]
         # The list may begin anew when its continue token expires.
         if page.first:
             kept.clear()
-        kept.extend(prune(kind.plural, {"kind": kind.kind, **item}) for item in page.items)
+        kept.extend(kept_for_join(kind.plural, {"kind": kind.kind, **item}) for item in page.items)
     yield from kept
+
+
+def kept_for_join(plural: str, whole: RawObject) -> RawObject:
+    """Return an object without command lines; of a pod that asks for no GPU only what a join needs.
+
+    Those are most of a cluster's pods, and an exporter may still tie a card to one of them: its resource may have a
+    name of its own.
+    """
+    kept = prune(plural, whole)
+    if plural == "pods" and not asks_for_gpu(whole):
+        return _slim(kept, noted_facts(whole))
+    template, left = at(whole, "spec", "template"), at(kept, "spec", "template")
+    if isinstance(template, dict) and isinstance(left, dict) and not asks_for_gpu(template):
+        metadata = mapping(left.get("metadata"))
+        left["metadata"] = {**metadata, "annotations": {**annotations_of(left), **noted_facts(template)}}
+    return kept
+
+
+def _slim(pod: RawObject, facts: Mapping[str, str]) -> RawObject:
+    metadata = mapping(pod.get("metadata"))
+    named = {key: metadata[key] for key in _NAMING if key in metadata}
+    container = gpu_container(pod)
+    return {
+        "kind": "Pod",
+        "metadata": {**named, "annotations": facts},
+        "spec": {
+            "nodeName": at(pod, "spec", "nodeName"),
+            "containers": [{"image": container.get("image")}] if container is not None else [],
+        },
+    }

@@ -21,6 +21,11 @@ _PLURALS = ("replicasets", "jobs", "statefulsets", "daemonsets", "deployments", 
 class PodSpecSource(Protocol):
     """Whoever knows raw pods, what made them and where they run."""
 
+    @property
+    def redacted(self) -> bool:
+        """Whether command lines are gone without a note of them, except those of pods that ask for a GPU."""
+        ...
+
     def pod(self, namespace: str, name: str) -> RawObject | None:
         """Return the pod now of that name."""
         ...
@@ -59,7 +64,8 @@ def controller_of(obj: RawObject) -> tuple[str, str] | None:
 class ObjectSource:
     """A source over objects held in memory, by plural kind."""
 
-    def __init__(self, objects: Mapping[str, Iterable[RawObject]]) -> None:
+    def __init__(self, objects: Mapping[str, Iterable[RawObject]], *, redacted: bool = False) -> None:
+        self._redacted = redacted
         self._pods = {_place(pod): pod for pod in objects.get("pods", ())}
         self._nodes = {name: node for node in objects.get("nodes", ()) if (name := text(at(node, "metadata", "name")))}
         self._owners: dict[OwnerKey, RawObject] = {}
@@ -71,6 +77,11 @@ class ObjectSource:
             controller = controller_of(pod)
             if controller is not None:
                 self._siblings.setdefault((controller[0], namespace, controller[1]), pod)
+
+    @property
+    def redacted(self) -> bool:
+        """Whether the objects are those of a snapshot of ours."""
+        return self._redacted
 
     def pod(self, namespace: str, name: str) -> RawObject | None:
         """Return the pod now of that name."""
@@ -105,8 +116,19 @@ def read_objects(path: str | Path) -> dict[str, list[RawObject]]:
 
     As written, not redacted: what is read here stays in memory. Raises SnapshotError.
     """
+    return _by_plural(documents(path))
+
+
+def read_source(path: str | Path) -> ObjectSource:
+    """Return a source over the objects of an input; see `read_objects`."""
+    given = list(documents(path))
+    redacted = any(isinstance(document, dict) and is_snapshot(document) for _, document in given)
+    return ObjectSource(_by_plural(given), redacted=redacted)
+
+
+def _by_plural(given: Iterable[tuple[str, object]]) -> dict[str, list[RawObject]]:
     found: dict[str, list[RawObject]] = {}
-    for entry in chain.from_iterable(_objects(where, document) for where, document in documents(path)):
+    for entry in chain.from_iterable(_objects(where, document) for where, document in given):
         if isinstance(entry, tuple) and entry[1] is not None:
             found.setdefault(entry[0].plural, []).append(entry[1])
     return found

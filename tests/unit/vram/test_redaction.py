@@ -1,6 +1,7 @@
 """A redacted snapshot carries what observation and prediction need, and no more."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from ksolver_cli.domain.gpu_workload.containers import asks_for_gpu, gpu_count
@@ -9,11 +10,17 @@ from ksolver_cli.domain.gpu_workload.fingerprint import fingerprint
 from ksolver_cli.domain.gpu_workload.kept import KEPT_ANNOTATIONS, kept_hints
 from ksolver_cli.snapshot.prune import prune
 from ksolver_cli.snapshot.read import read_snapshot
+from ksolver_cli.vram.cards import Cards
+from ksolver_cli.vram.dcgm.reading import Window
 from ksolver_cli.vram.facts import ANNOTATED
+from ksolver_cli.vram.join.live import kept_for_join
 from ksolver_cli.vram.join.sharing import shares_by_spec
+from ksolver_cli.vram.join.source import ObjectSource, read_source
 from ksolver_cli.vram.memory.configuration import CONFIG_ANNOTATION
+from ksolver_cli.vram.observe import Findings, observe
 from ksolver_cli.vram.predict.tiers import BYTES_ANNOTATION, GIB_ANNOTATION
-from tests.unit.vram.gpu_pods import gpu_pod, kube_list
+from tests.unit.vram.gpu_pods import END, every_minute, exported, gpu_pod, kube_list
+from tests.unit.vram.miniprom import MiniPrometheus
 
 SECRETS = ("hunter2", "/private/model", "train.py", "CUDA out of memory")
 
@@ -55,6 +62,47 @@ def test_templates_of_gpu_workloads_keep_them_too() -> None:
 def test_other_pods_gain_nothing() -> None:
     plain = gpu_pod("p", resource="cpu")
     assert "annotations" not in prune("pods", plain)["metadata"]
+
+
+ODD = "example.com/a100"
+SERIES = ("DCGM_FI_DEV_FB_USED", exported("p", "GPU-1"), every_minute(9_000.0))
+DAY = Window(END, 86_400)
+
+
+def observed(source: ObjectSource) -> Findings:
+    prometheus = MiniPrometheus()
+    prometheus.add(*SERIES)
+    return observe(prometheus, source, DAY, Cards.bundled())
+
+
+def test_a_pod_whose_gpu_has_a_name_of_its_own_is_never_taken_for_its_bare_image(tmp_path: Path) -> None:
+    whole = gpu_pod("p", resource=ODD)
+    assert not asks_for_gpu(whole)
+    path = tmp_path / "pods.json"
+    path.write_text(json.dumps(kube_list(whole)))
+    (row,) = observed(read_source(path)).rows
+    expected = fingerprint(whole)
+    assert expected is not None
+    assert (row.image, row.command_hash) == (expected.image, expected.command_hash)
+    path.write_text(json.dumps({"schema": "ksolver.snapshot/1", "objects": {"pods": [prune("pods", whole)]}}))
+    found = observed(read_source(path))
+    assert found.rows == ()
+    assert "keeps no command line" in found.unmatched[0].reason
+    path.write_text(json.dumps({"schema": "ksolver.snapshot/1", "objects": {"pods": [prune("pods", gpu_pod("p"))]}}))
+    assert len(observed(read_source(path)).rows) == 1
+
+
+def test_of_the_live_cluster_only_what_a_join_needs_stays_in_memory() -> None:
+    whole = gpu_pod("p", resource=ODD, owner=("ReplicaSet", "r"), labels={"pod-template-hash": "r"})
+    kept = kept_for_join("pods", whole)
+    assert len(json.dumps(kept)) < 900
+    assert not any(secret in json.dumps(kept) for secret in ("train.py", "--batch-size"))
+    (row,) = observed(ObjectSource({"pods": [kept]})).rows
+    (same,) = observed(ObjectSource({"pods": [whole]})).rows
+    assert row == replace(same, oom=None)
+    template = {"spec": whole["spec"]}
+    job = {"kind": "Job", "metadata": {"name": "j"}, "spec": {"template": template}}
+    assert fingerprint(kept_for_join("jobs", job)["spec"]["template"]) == fingerprint(template)  # type: ignore[index]
 
 
 def test_endings() -> None:
