@@ -15,7 +15,7 @@ from ksolver_cli.cli.common.exits import CommandError, Exit, one_line
 from ksolver_cli.cli.common.output import STDOUT, expect_writable
 from ksolver_cli.collect.access.find import find_access
 from ksolver_cli.collect.api.client import ApiClient
-from ksolver_cli.collect.live import Reading, read
+from ksolver_cli.collect.live import PARTIAL, Reading, read
 from ksolver_cli.collect.usage.gather import add_usage
 from ksolver_cli.snapshot.files.atomic import whole_file
 from ksolver_cli.snapshot.naming.publish import Document, Draft, anonymized, redacted
@@ -123,10 +123,14 @@ def _tell(reading: Reading, target: Target) -> None:
     counts = f"{spool.count('nodes')} nodes, {spool.count('pods')} pods, {len(spool.kinds())} kinds"
     place = "" if target.out == STDOUT else f"{target.out}: "
     sys.stderr.write(f"ksolver: {one_line(place)}{counts}\n")
-    for gap in reading.gaps[:_SHOWN]:
+    part = [gap for gap in reading.gaps if gap.reason == PARTIAL]
+    rest = [gap for gap in reading.gaps if gap.reason != PARTIAL]
+    if part:
+        sys.stderr.write(f"ksolver: gap: {len(part)} kinds {PARTIAL}: {one_line(part[0].object)}\n")
+    for gap in rest[:_SHOWN]:
         where = f" in {gap.object}" if gap.object else ""
         sys.stderr.write(f"ksolver: gap: {one_line(f'{gap.kind}{where}: {gap.reason}')}\n")
-    if len(reading.gaps) > _SHOWN:
-        sys.stderr.write(f"ksolver: gap: {len(reading.gaps) - _SHOWN} more are in the file\n")
+    if len(rest) > _SHOWN:
+        sys.stderr.write(f"ksolver: gap: {len(rest) - _SHOWN} more are in the file\n")
     if target.names_file is not None:
         sys.stderr.write(f"ksolver: {target.names_file} holds the real names; keep it to yourself\n")
