@@ -108,6 +108,7 @@ SWITCHES: dict[str, tuple[str, str]] = {
     "load_in_4bit": ("quantization", "int4"),
     "load_in_8bit": ("quantization", "int8"),
     "use_lora": ("adapter", "lora"),
+    "use_distributed_optimizer": ("sharding", "distributed_optimizer"),
     "use_peft": ("adapter", "lora"),
 }
 """Flags that are on by being there (or by a true value) → the word hint they stand for."""

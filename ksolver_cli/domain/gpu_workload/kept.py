@@ -41,6 +41,11 @@ _VOCABULARY: dict[str, frozenset[str]] = {
     "checkpointing": frozenset({"full", "selective"}),
     "attention": frozenset({"flash", "eager", "sdpa", "flash_attention_2"}),
     "adapter": frozenset({"lora"}),
+    "embedding": frozenset({"tied"}),
+    "kv_cache_dtype": frozenset({"fp8", "fp8_e4m3", "fp8_e5m2", "auto"}),
+    "sharding": frozenset(
+        {"full_shard", "full_shard auto_wrap", "shard_grad_op", "no_shard", "hybrid_shard", "distributed_optimizer"}
+    ),
     "engine": frozenset({"vllm", "sglang", "tgi", "triton", "torchrun", "deepspeed", "accelerate", "megatron"}),
 }
 

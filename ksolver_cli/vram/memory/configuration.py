@@ -51,8 +51,11 @@ def read_configuration(text: str) -> Hints:
     if not isinstance(document, dict):
         raise BadConfiguration(f"{CONFIG_ANNOTATION}: not a mapping of keys")
     config = mapping(document)
-    nested = _nested(config)
-    hints = nested.over(read_pairs(_pairs(config)))
+    hints = _nested(config).over(read_pairs(_pairs(config)))
+    # Hugging Face's training arguments may hold DeepSpeed's configuration whole.
+    inner = mapping(config.get("deepspeed"))
+    if inner:
+        hints = hints.over(_nested(inner).over(read_pairs(_pairs(inner))))
     billions = billions_in_name(hints.words.get("model", ""))
     return hints.over(Hints({} if billions is None else {"model_parameters_billions": billions}))
 

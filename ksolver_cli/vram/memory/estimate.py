@@ -164,12 +164,12 @@ class _Asked:
         needed = _mib(served.needed.total)
         words = self._words("serving", served.needed)
         if serving.fraction is not None:
-            words += f"; the engine takes {serving.fraction:g} of whatever card it gets"
+            words += f"; the engine takes {serving.fraction:g} of whatever card it gets and needs {needed} MiB to start"
             card = self.setting.card_mib
             if card is None:
                 self.missing.append("card memory (the engine takes a fraction of it)")
             elif needed > serving.fraction * card:
-                words += f", and that of {card} MiB is less than it needs to start"
+                words += f", which is more than its part of {card} MiB"
         mib = served.taken_mib or needed
         complete = self._counted(self.network.family in TRANSFORMERS)
         return Estimate(

@@ -4,8 +4,17 @@ from dataclasses import dataclass
 
 from ksolver_cli.domain.gpu_workload.hints import Hints
 
-# PyTorch FSDP's strategies by what they shard, in ZeRO's terms.
-_FSDP_STAGES = {"full_shard": 3, "hybrid_shard": 3, "shard_grad_op": 2, "no_shard": 0, "true": 3, "1": 3, "2": 2}
+# PyTorch FSDP's strategies and Megatron's distributed optimizer by what they shard, in ZeRO's terms.
+_FSDP_STAGES = {
+    "full_shard": 3,
+    "hybrid_shard": 3,
+    "shard_grad_op": 2,
+    "no_shard": 0,
+    "true": 3,
+    "1": 3,
+    "2": 2,
+    "distributed_optimizer": 1,
+}
 
 
 @dataclass(frozen=True)

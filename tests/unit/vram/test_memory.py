@@ -213,6 +213,7 @@ def test_training_or_serving(words: dict[str, str], kind: str, serves: bool) -> 
         (hints(world_size=64, zero_stage=2), Parallelism(64, zero_stage=2)),
         (hints(("sharding", "full_shard auto_wrap")), Parallelism(16, zero_stage=3)),
         (hints(("sharding", "ShardingStrategy.SHARD_GRAD_OP")), Parallelism(16, zero_stage=2)),
+        (hints(("sharding", "distributed_optimizer")), Parallelism(16, zero_stage=1)),
         (hints(zero_stage=9), Parallelism(16)),
     ],
 )
@@ -284,6 +285,13 @@ def test_accelerate_keys() -> None:
     assert found.numbers == {"world_size": 16, "zero_stage": 2}
     assert found.words["precision"] == "fp16"
     assert parallelism(found, 1).zero_stage == 2
+
+
+def test_a_deepspeed_configuration_inside_another_is_read() -> None:
+    inner = json.dumps({"deepspeed": json.loads(DEEPSPEED), "per_device_train_batch_size": 2, "bf16": True})
+    found = read_configuration(inner)
+    assert found.numbers == {"batch_size": 2, "zero_stage": 3}
+    assert (found.words["engine"], found.words["offload_optimizer"]) == ("deepspeed", "cpu")
 
 
 @pytest.mark.parametrize("text", ["", "[1]", "{", "a: *b", "just words"])

@@ -48,6 +48,13 @@ def test_fingerprint_hints_and_ending_survive_redaction_twice(tmp_path: Path) ->
         assert "other" not in json.dumps(kept)
 
 
+def test_words_of_closed_vocabularies_survive_and_others_do_not() -> None:
+    args = ("--fsdp", "full_shard auto_wrap", "--optim", "adamw_torch", "--model", "acme/secret-7b")
+    kept = kept_hints(prune("pods", gpu_pod("p", args=args)))
+    assert kept.words == {"sharding": "full_shard auto_wrap", "optimizer": "adamw_torch"}
+    assert kept.numbers == {"model_parameters_billions": 7}
+
+
 def test_templates_of_gpu_workloads_keep_them_too() -> None:
     whole = secretive()
     template = {"metadata": whole["metadata"], "spec": whole["spec"]}
