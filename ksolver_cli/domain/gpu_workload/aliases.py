@@ -53,8 +53,14 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "experts": ("num_experts", "num_local_experts", "n_routed_experts"),
     # torchrun multiplies the next two; accelerate and launchers state the product.
     "world_size": ("world_size", "num_processes", "np"),
-    "nodes": ("nnodes", "num_nodes", "num_machines"),
-    "processes_per_node": ("nproc_per_node", "num_gpus_per_node", "gpus_per_node", "slots_per_worker"),
+    "nodes": ("nnodes", "num_nodes", "num_machines", "pet_nnodes"),
+    "processes_per_node": (
+        "nproc_per_node",
+        "num_gpus_per_node",
+        "gpus_per_node",
+        "slots_per_worker",
+        "pet_nproc_per_node",
+    ),
     "data_parallel": ("data_parallel_size", "dp_size", "dp"),
     "tensor_parallel": ("tensor_parallel_size", "tensor_model_parallel_size", "tp_size", "tp", "num_shard"),
     "pipeline_parallel": ("pipeline_parallel_size", "pipeline_model_parallel_size", "pp_size", "pp"),
@@ -71,7 +77,6 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     # TGI's bound on all tokens it holds; without it, TGI fills the card.
     "cache_tokens": ("max_batch_total_tokens",),
     "max_num_seqs": ("max_num_seqs", "max_running_requests", "max_batch_size"),
-    "weight_bits": ("weight_bits",),
 }
 """Canonical numeric hint → the names it goes by; these alone may leave the cluster with a redacted snapshot."""
 

@@ -1,5 +1,6 @@
 """Pod specs from the live API: pods, nodes and what makes pods, read once and kept redacted."""
 
+import json
 import logging
 from collections.abc import Iterator, Mapping
 
@@ -10,10 +11,11 @@ from ksolver_cli.collect.api.discovery import Served
 from ksolver_cli.collect.api.listing import Lists
 from ksolver_cli.collect.errors import ApiError, CollectError, Failure
 from ksolver_cli.domain.gpu_workload.containers import asks_for_gpu, gpu_container
-from ksolver_cli.domain.gpu_workload.kept import noted_facts
+from ksolver_cli.domain.gpu_workload.kept import HINTS_ANNOTATION, noted_facts
 from ksolver_cli.domain.gpu_workload.raw import RawObject, annotations_of, at, mapping
 from ksolver_cli.snapshot.kinds import Kind, by_plural
 from ksolver_cli.snapshot.prune import prune
+from ksolver_cli.vram.facts import as_numbers, workload_hints
 from ksolver_cli.vram.join.source import ObjectSource
 
 log = logging.getLogger(__name__)
@@ -75,14 +77,25 @@ def kept_for_join(plural: str, whole: RawObject) -> RawObject:
     Those are most of a cluster's pods, and an exporter may still tie a card to one of them: its resource may have a
     name of its own.
     """
-    kept = prune(plural, whole)
-    if plural == "pods" and not asks_for_gpu(whole):
-        return _slim(kept, noted_facts(whole))
+    kept: RawObject = prune(plural, whole)
+    if plural == "pods":
+        return _noted(kept, whole) if asks_for_gpu(whole) else _slim(kept, _facts(whole))
     template, left = at(whole, "spec", "template"), at(kept, "spec", "template")
-    if isinstance(template, dict) and isinstance(left, dict) and not asks_for_gpu(template):
-        metadata = mapping(left.get("metadata"))
-        left["metadata"] = {**metadata, "annotations": {**annotations_of(left), **noted_facts(template)}}
+    if isinstance(template, dict) and isinstance(left, dict):
+        return {**kept, "spec": {**mapping(kept.get("spec")), "template": _noted(left, template)}}
     return kept
+
+
+def _noted(kept: RawObject, whole: RawObject) -> RawObject:
+    metadata = mapping(kept.get("metadata"))
+    return {**kept, "metadata": {**metadata, "annotations": {**annotations_of(kept), **_facts(whole)}}}
+
+
+def _facts(whole: RawObject) -> dict[str, str]:
+    """What the store will hold of the command line, with the shape of a known model in place of its name."""
+    numbers = as_numbers(workload_hints(whole))
+    noted = noted_facts(whole)
+    return {**noted, HINTS_ANNOTATION: json.dumps(numbers)} if numbers else noted
 
 
 def _slim(pod: RawObject, facts: Mapping[str, str]) -> RawObject:

@@ -25,6 +25,7 @@ class Architecture:
     sequence: int | None = None
     max_positions: int | None = None
     activation_elements: int | None = None
+    experts: int | None = None
     guessed: tuple[str, ...] = ()
 
     @property
@@ -110,6 +111,8 @@ def from_hints(hints: Hints, known: Architecture | None) -> Architecture | None:
         kv_heads=hints.count("kv_heads") or base.kv_heads,
         head_dim=hints.count("head_dim") or base.head_dim,
         vocab=hints.count("vocab_size") or base.vocab,
+        max_positions=hints.count("max_positions") or base.max_positions,
+        activation_elements=hints.count("activation_elements") or base.activation_elements,
     )
 
 

@@ -21,10 +21,12 @@ TRAINERS = frozenset({"torchrun", "deepspeed", "accelerate", "megatron"})
 SERVERS = frozenset({"vllm", "sglang", "tgi", "triton"})
 """Engines that serve, as the others here train."""
 
+HOLD_HALF = frozenset({"deepspeed", "megatron"})
+"""Trainers that hold a 16-bit model, where others cast a 32-bit one."""
+
 _SERVING_KINDS = frozenset(
     {"Deployment", "StatefulSet", "ReplicaSet", "InferenceService", "RayService", "LeaderWorkerSet"}
 )
-_HOLD_HALF = frozenset({"deepspeed", "megatron"})
 # Assumed, and listed as missing, where nothing tells.
 _DEFAULT_SEQUENCE = 2_048
 _DEFAULT_RANK = 16
@@ -120,7 +122,7 @@ class _Asked:
 
     def _casts(self, precision: Precision) -> bool:
         """Whether 16 bits come by `torch.autocast`: DeepSpeed, Megatron, FSDP and adapters hold a 16-bit model."""
-        holds = self.hints.words.get("engine") in _HOLD_HALF or self.spread.zero_stage or self._adapts()
+        holds = self.hints.words.get("engine") in HOLD_HALF or self.spread.zero_stage or self._adapts()
         return precision.weight_bytes < FP32.weight_bytes and not holds
 
     def _adapts(self) -> bool:

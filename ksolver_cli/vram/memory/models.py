@@ -48,6 +48,7 @@ def _architecture(row: Mapping[str, str]) -> Architecture:
         sequence=_size(row, "sequence_length"),
         max_positions=_size(row, "max_positions"),
         activation_elements=_size(row, "activation_elements"),
+        experts=_size(row, "experts"),
     )
 
 

@@ -245,7 +245,8 @@ def test_words_survive_the_store_as_numbers() -> None:
     assert numbers == {"batch_size": 2.0, "serving": 0.0, "precision_bits": 16.0, "optimizer_state_bytes": 8.0}
     back = from_numbers(numbers)
     assert (back.words["mode"], back.words["precision"]) == ("training", "bf16")
-    assert as_numbers(Hints({}, {"engine": "vllm"})) == {"serving": 1.0, "preallocates": 1.0}
+    told = {"serving": 1.0, "preallocates": 1.0, "gpu_memory_utilization": 0.9}
+    assert as_numbers(Hints({}, {"engine": "vllm"})) == told
     assert from_numbers({"preallocates": 1.0}).words["engine"] == "vllm"
 
 
