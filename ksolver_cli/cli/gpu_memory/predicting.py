@@ -242,6 +242,8 @@ def _calibrated(found: Calibration, *, as_json: bool) -> str:
 
 def _calibration_lines(found: Calibration) -> Iterable[str]:
     yield f"{found.rows} rows of {found.fingerprints} fingerprints; the model answers {found.predicted} of them"
+    if found.preallocating:
+        yield f"left out: {found.preallocating} rows of programs that take a fraction of their card"
     if found.mae_mib is not None:
         yield f"leave-one-fingerprint-out: mean error {found.mae_mib:.0f} MiB, 95 % below {found.p95_mib:.0f} MiB"
         yield f"under-predicted: {100 * (found.under_rate or 0):.1f} % of rows"

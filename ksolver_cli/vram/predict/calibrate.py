@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from ksolver_cli.vram.facts import from_numbers, preallocates
 from ksolver_cli.vram.memory.estimate import Estimate
 from ksolver_cli.vram.observation import Observation
 from ksolver_cli.vram.predict.residual import log_ratios, modelled, residual_of, usable
@@ -23,11 +24,13 @@ HARD_FINGERPRINTS = 50
 class Calibration:
     """Errors by leave-one-fingerprint-out, in MiB, and the two gates with what is missing for each.
 
-    `mae_mib` and `p95_mib` are of the absolute error, `under_rate` is the share of rows whose peak was above the
-    prediction. They are None where no row has hints enough for the model.
+    `preallocating` rows are left out of everything else. `mae_mib` and `p95_mib` are of the absolute error,
+    `under_rate` is the share of rows whose peak was above the prediction. They are None where no row has hints enough
+    for the model.
     """
 
     rows: int
+    preallocating: int
     predicted: int
     fingerprints: int
     nearly_full_rows: int
@@ -53,6 +56,7 @@ class Calibration:
         """Return the calibration as plain data."""
         return {
             "rows": self.rows,
+            "preallocating_rows": self.preallocating,
             "predicted_rows": self.predicted,
             "fingerprints": self.fingerprints,
             "rows_at_90_percent_of_the_card": self.nearly_full_rows,
@@ -69,10 +73,12 @@ class Calibration:
 def calibrate(observations: Iterable[Observation]) -> Calibration:
     """Return how the memory model with its residual does on each fingerprint when it has learnt from all others.
 
-    Rows on shared devices say nothing about a workload and count nowhere. Rows without the hints that the model needs
-    count as rows, but not in the errors.
+    Rows on shared devices say nothing about a workload, nor do those of programs that take a fraction of their card,
+    nearly full as it is: neither counts. Rows without the hints that the model needs count as rows, but not in the
+    errors.
     """
-    rows = usable(observations)
+    alone = usable(observations)
+    rows = [row for row in alone if not preallocates(from_numbers(row.hints))]
     errors = list(_errors(rows))
     sizes = [abs(error) for error in errors]
     nearly_full = sum(1 for row in rows if row.capacity_mib and row.peak_mib >= NEARLY_FULL * row.capacity_mib)
@@ -91,6 +97,7 @@ def calibrate(observations: Iterable[Observation]) -> Calibration:
     )
     return Calibration(
         rows=len(rows),
+        preallocating=len(alone) - len(rows),
         predicted=len(errors),
         fingerprints=fingerprints,
         nearly_full_rows=nearly_full,

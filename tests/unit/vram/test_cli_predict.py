@@ -212,6 +212,20 @@ def test_calibration_of_a_small_store_says_what_is_missing(store: Path) -> None:
     assert "no error is known" in table.stdout
 
 
+def test_engines_that_fill_their_card_justify_nothing(tmp_path: Path) -> None:
+    hints = {"gpu_memory_utilization": 0.92, "preallocates": 1.0, "model_parameters_billions": 8.0}
+    rows = [
+        Observation("i", f"h{n % 60}", 75_000, gpu_model="H100", capacity_mib=81_559, pod_uid=f"u{n}", hints=hints)
+        for n in range(300)
+    ]
+    path = tmp_path / "vram.jsonl"
+    path.write_bytes(b"".join(map(to_line, rows)))
+    facts = json.loads(invoke("--calibrate", "--store", path, "--json").stdout)
+    assert (facts["rows"], facts["preallocating_rows"], facts["mae_mib"]) == (0, 300, None)
+    assert not facts["advisory"]["justified"]
+    assert "left out: 300 rows" in invoke("--calibrate", "--store", path).stdout
+
+
 def test_calibration_of_a_rich_store_justifies_both_uses(tmp_path: Path) -> None:
     base = Observation("i", "h", 1, gpu_model="H100", capacity_mib=81_559)
     rows = []
