@@ -7,6 +7,7 @@ from dataclasses import asdict
 from ksolver_cli.catalog.files import CatalogError
 from ksolver_cli.catalog.tables import CURRENCY, bundled_catalog
 from ksolver_cli.cli.common.exits import CommandError, Exit, one_line
+from ksolver_cli.cli.gpu_memory.words import some
 from ksolver_cli.domain.money import HOURS_PER_MONTH, MICROS
 from ksolver_cli.render.amounts import monthly
 from ksolver_cli.vram.cards import GIB_IN_MIB
@@ -49,10 +50,6 @@ def _words(advice: WrongClass) -> str:
     less = monthly(advice.micros_per_hour_less, CURRENCY)
     return (
         f"uses {advice.peak_mib / GIB_IN_MIB:.1f} GiB of {advice.gpu} ({advice.samples} observations, "
-        f"{_some(advice.gpus, 'GPU')} in {_some(advice.pods, 'pod')}); fits {offer.gpu} ({offer.instance_type}), "
+        f"{some(advice.gpus, 'GPU')} in {some(advice.pods, 'pod')}); fits {offer.gpu} ({offer.instance_type}), "
         f"{less} a month less"
     )
-
-
-def _some(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"

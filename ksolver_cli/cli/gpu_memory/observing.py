@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ksolver_cli.cli.common.exits import CommandError, Exit, one_line
 from ksolver_cli.cli.gpu_memory.problems import tell
+from ksolver_cli.cli.gpu_memory.words import some
 from ksolver_cli.collect.access.settings import Connection
 from ksolver_cli.collect.errors import CollectError
 from ksolver_cli.collect.prometheus import PrometheusClient
@@ -143,8 +144,8 @@ class Summary:
     def lines(self) -> Iterator[str]:
         """Yield what a person reads."""
         if self.observed:
-            yield f"{self.series} series of {self.devices} devices"
-            yield f"{self.matched} pods matched, {self.shared} of them on shared devices"
+            yield f"{self.series} series of {some(self.devices, 'device')}"
+            yield f"{some(self.matched, 'pod')} matched, {self.shared} of them on shared devices"
             yield f"{self.store}: {self.added} added, {self.raised} raised, {self.unchanged} unchanged"
         if self.reason is not None:
             yield f"nothing to write: {self.reason}"

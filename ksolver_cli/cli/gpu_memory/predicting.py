@@ -12,6 +12,7 @@ from ksolver_cli.cli.common.exits import CommandError, Exit, one_line
 from ksolver_cli.cli.common.output import emit
 from ksolver_cli.cli.gpu_memory.advising import advised
 from ksolver_cli.cli.gpu_memory.problems import tell
+from ksolver_cli.cli.gpu_memory.words import some
 from ksolver_cli.domain.gpu_workload.containers import gpu_container
 from ksolver_cli.domain.gpu_workload.fingerprint import fingerprint
 from ksolver_cli.domain.gpu_workload.hints import Hints, billions_in_name, read_pairs
@@ -241,9 +242,10 @@ def _calibrated(found: Calibration, *, as_json: bool) -> str:
 
 
 def _calibration_lines(found: Calibration) -> Iterable[str]:
-    yield f"{found.rows} rows of {found.fingerprints} fingerprints; the model answers {found.predicted} of them"
+    spread = f"{some(found.rows, 'row')} of {some(found.fingerprints, 'fingerprint')}"
+    yield f"{spread}; the model answers {found.predicted} of them"
     if found.preallocating:
-        yield f"left out: {found.preallocating} rows of programs that take a fraction of their card"
+        yield f"left out: {some(found.preallocating, 'row')} of programs that take a fraction of their card"
     if found.mae_mib is not None:
         yield f"leave-one-fingerprint-out: mean error {found.mae_mib:.0f} MiB, 95 % below {found.p95_mib:.0f} MiB"
         yield f"under-predicted: {100 * (found.under_rate or 0):.1f} % of rows"
