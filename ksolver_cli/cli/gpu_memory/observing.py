@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ksolver_cli.cli.common.exits import CommandError, Exit, one_line
+from ksolver_cli.cli.common.output import expect_writable
 from ksolver_cli.cli.gpu_memory.problems import tell
 from ksolver_cli.cli.gpu_memory.words import some
 from ksolver_cli.collect.access.settings import Connection
@@ -168,6 +169,7 @@ def run(asked: Asked, *, as_json: bool) -> None:
 
 
 def _observe(asked: Asked, summary: Summary) -> None:
+    _expect_store(asked.store)
     settings, matchers = asked.server.settings(), asked.server.matchers()
     window = Window(_moment(asked.end), duration(asked.window, "--window"))
     source = asked.specs.source()
@@ -185,6 +187,13 @@ def _observe(asked: Asked, summary: Summary) -> None:
         appended = stores.append(asked.store, findings.rows) if findings.rows else stores.Appended()
     tell(asked.store, appended.problems)
     summary.take(findings, appended)
+
+
+def _expect_store(store: Path) -> None:
+    """Raise CommandError for a store that cannot be appended to, before a server is asked for hours of series."""
+    if store.suffix == ".gz":
+        raise CommandError(f"--store {store}: archives are read only", "give a JSONL file", Exit.USAGE)
+    expect_writable(store, "--store")
 
 
 @contextmanager

@@ -138,6 +138,14 @@ def test_an_unwritable_store_is_said(fake: FakePrometheus, snapshot: Path, tmp_p
     assert "folder.jsonl" in result.stderr
 
 
+@pytest.mark.parametrize("store", ["old.jsonl.gz", "no-such-folder/vram.jsonl", "."])
+def test_a_store_that_cannot_grow_is_told_before_anyone_is_asked(store: str, snapshot: Path, tmp_path: Path) -> None:
+    nobody = "http://127.0.0.1:9"
+    done = invoke("--store", tmp_path / store, "--prometheus-url", nobody, "--snapshot", snapshot)
+    assert done.exit_code == 2
+    assert nobody not in done.stderr
+
+
 def test_credentials_come_from_the_environment_and_are_never_shown(snapshot: Path, tmp_path: Path) -> None:
     with fake_prometheus(lambda _: Reply({"status": "error", "error": "no"}, status=403)) as fake:
         env = {
