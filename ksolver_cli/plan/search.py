@@ -17,8 +17,6 @@ from ksolver_cli.plan.waves import to_plan
 from ksolver_cli.solve.build import Model
 from ksolver_cli.verify.referee import judge
 
-REPLAYS = 500
-"""Replays a search may make at effort 1."""
 CURVE = (10, 20, 30, 50)
 """Percent of the movable pods for which the curve of saving against moves is worked out."""
 NEAR = 0.9
@@ -113,8 +111,7 @@ class _Search:
         self._progress("readying replays", 0.0)
         self._prospects = Prospects(cluster, classes, prices_micros)
         trials = Trials(options.exact, options.jittered, options.jitter, options.waves, limits.seed)
-        budget = max(1, int(REPLAYS * limits.effort))
-        self._settler = Settler(self._prospects, trials, budget, self._clock.is_over)
+        self._settler = Settler(self._prospects, trials, limits.effort, self._clock.is_over)
 
     def run(self) -> SearchResult:
         """Settle candidate sets, those that promise most first; extend the best; judge."""

@@ -12,6 +12,8 @@ from ksolver_cli.plan.replay.run import SHUFFLE, Drain, Run
 from ksolver_cli.plan.sequence import EvictionSequence
 from ksolver_cli.plan.waves import in_steps
 
+REPLAYS = 500
+"""Replays a search may make at effort 1."""
 ROUNDS = 24
 """Bent orders tried for one set before a node is given back."""
 OPENING = 10
@@ -28,6 +30,11 @@ LOOKED_AT = 40
 """Pods, those that pended most, by which nodes to give back are chosen."""
 TRIED = 4
 """Nodes that are tried for giving back at a time."""
+FURTHER_EVICTIONS = 30_000
+FURTHER = 96
+"""Evictions that replays of a set beyond the first trials may make at effort 1, and how many such replays there are at
+most: two dozen clean ones still leave one run in twenty in which a pod pends.
+"""
 
 Trial = tuple[int, float]
 """Seed and jitter of a replay."""
@@ -49,6 +56,11 @@ class Trials:
         jittered = [(self.seed * 1000 + 500 + i, self.jitter) for i in range(self.jittered)]
         longest = max(len(exact), len(jittered))
         return [trial for i in range(longest) for trial in (*exact[i : i + 1], *jittered[i : i + 1])]
+
+    def of(self, evictions: int, effort: float) -> list[Trial]:
+        """Those that a set with so many evictions is held to: more than all where each is cheap."""
+        count = min(int(FURTHER_EVICTIONS * effort / max(evictions, 1)), FURTHER)
+        return self.all() + [(self.seed * 1000 + 100 + i, self.jitter if i % 2 else 0.0) for i in range(count)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,10 +106,11 @@ class Opened:
 class Settler:
     """Settles node sets on one board; `spent` counts replays, so that equal work gives equal answers."""
 
-    def __init__(self, prospects: Prospects, trials: Trials, budget: int, interrupted: Callable[[], bool]) -> None:
+    def __init__(self, prospects: Prospects, trials: Trials, effort: float, interrupted: Callable[[], bool]) -> None:
         self._prospects = prospects
         self._trials = trials
-        self._budget = budget
+        self._effort = effort
+        self._budget = max(1, int(REPLAYS * effort))
         self._interrupted = interrupted
         self._random = Random(trials.seed)  # noqa: S311 - search moves, no secret
         self.spent = 0
@@ -235,12 +248,15 @@ class Settler:
         """All trials: the settled set, or what pended and in which replay."""
         drain = sequence.drain(self._trials.waves)
         reference: Run | None = None
-        for trial in self._trials.all():
+        trials = self._trials.of(len(drain.order), self._effort)
+        for trial in trials:
             run = self._run(drain, *trial)
             if not run.is_clean:
                 return None, Tried(sequence, Counter(run.pended), Counter(run.homeless)), trial
             reference = reference or run
-        settled = Settled(sequence, drain, len(self._trials.all()), reference)
+        # Replays that prove a set are no search: they use nothing up.
+        self.spent -= len(trials)
+        settled = Settled(sequence, drain, len(trials), reference)
         return settled, Tried(sequence, Counter(), Counter()), None
 
     def _give_back(self, best: Tried, probes: list[Trial]) -> Tried:

@@ -93,7 +93,7 @@ class _Robust:
         wanted = frozenset(own.plan.nodes)
         alone = [own, *(None if rounds.is_over else rounds.alone(index) for index in self._others)]
         starts = [self._start(index, found) for index, found in enumerate(alone) if found is not None]
-        best = self._grown(self._best(starts), starts)
+        best = self._best(starts)
         together = [None, *(self._together(index, wanted, best, alone[index]) for index in self._others)]
         held = [self._held(index, wanted, best, alone[index], together[index]) for index in self._all]
         found = replace(self._found(own, best), limited_by=rounds.limited_by)
@@ -106,38 +106,36 @@ class _Robust:
         nodes = frozenset(found.plan.nodes) | self._joint - self._worlds[index].names
         return _Start(self._rounds.saving(nodes), index, nodes & self._joint)
 
-    def _is_near(self, best: Nodes, starts: Sequence[_Start]) -> bool:
-        """Whether the set saves about what the tightest snapshot would leave by itself: little is left to look for."""
-        return self._rounds.saving(best) >= NEAR * min(start.saving for start in starts)
-
     def _best(self, starts: Sequence[_Start]) -> Nodes:
-        """What holds in all of several first sets: the plan of the tightest snapshot, then of the others."""
+        """What holds in all: the plan of the tightest snapshot with what else it lets go; if that is not near what it
+        would leave by itself, other first sets too, and with what the newest lets go besides.
+        """
         first, *others = sorted(starts, key=lambda start: (start.saving, start.index))
         best = self._rounds.hold(first.nodes, self._all)
+        if not self._is_enough(best, starts):
+            best = self._better(best, self._rounds.grown(first.index, best, self._joint))
         for nodes in self._sets(others):
-            if self._rounds.is_over or self._is_near(best, starts):
+            if self._is_enough(best, starts):
                 break
-            saved = self._rounds.saving(best)
-            if self._rounds.saving(nodes) > saved:
-                best = self._rounds.hold(nodes, self._all, saved) or best
+            best = self._better(best, nodes)
+        if first.index and not self._is_enough(best, starts):
+            best = self._better(best, self._rounds.grown(0, best, self._joint))
         return best
+
+    def _better(self, best: Nodes, nodes: Nodes) -> Nodes:
+        """What all hold of a set where that saves more than the best, else the best."""
+        saved = self._rounds.saving(best)
+        return self._rounds.hold(nodes, self._all, saved) or best if self._rounds.saving(nodes) > saved else best
+
+    def _is_enough(self, best: Nodes, starts: Sequence[_Start]) -> bool:
+        """Whether the search is to end: the set saves about what the tightest snapshot would leave by itself."""
+        return self._rounds.is_over or self._rounds.saving(best) >= NEAR * min(start.saving for start in starts)
 
     def _sets(self, starts: Sequence[_Start]) -> Iterator[Nodes]:
         """Further first sets, the last one found for the newest among nodes that may go in all."""
         yield from (start.nodes for start in starts)
         if self._joint != self._base:
             yield frozenset(self._rounds.alone(0, self._joint).plan.nodes)
-
-    def _grown(self, best: Nodes, starts: Sequence[_Start]) -> Nodes:
-        """The set with more nodes, as the tightest snapshot and then the newest allow, if all hold what comes of it."""
-        for index in dict.fromkeys((min(starts, key=lambda start: (start.saving, start.index)).index, 0)):
-            if self._rounds.is_over or self._is_near(best, starts):
-                break
-            saved = self._rounds.saving(best)
-            grown = self._rounds.grown(index, best, self._joint)
-            if self._rounds.saving(grown) > saved:
-                best = self._rounds.hold(grown, self._all, saved) or best
-        return best
 
     def _first(self, index: int, wanted: Nodes) -> Nodes:
         """Nodes of the newest snapshot's own plan that nothing keeps in another."""
