@@ -54,7 +54,9 @@ def cluster_of(case: Case, version: str | None = None) -> Cluster:
         if kind not in BESIDE and isinstance(items, list) and all(isinstance(item, dict) for item in items)
     }
     objects["nodes"] = tuple(case["nodes"])
-    objects["pods"] = (*case["pods"], case["pod"])
+    # A server calls every new pod pending; one that names a node would read as running there without it.
+    placed = case["pod"] | {"status": {"phase": "Pending", **(case["pod"].get("status") or {})}}
+    objects["pods"] = (*case["pods"], placed)
     return normalise(Snapshot(objects), complete=True, kubernetes_version=version)
 
 

@@ -53,7 +53,8 @@ def normalise_pod(
     spec = pod["spec"].value if served else admission.admit(pod["spec"], labels, namespace)
     name = metadata["name"].text() or metadata["generateName"].text() or "manifest"
     described = dict(pod["metadata"].mapping()) | {"name": name, "namespace": namespace}
-    status = pod["status"].mapping() or {"phase": "Pending"}
+    # A new pod is pending, whatever node it names.
+    status = {"phase": "Pending", **pod["status"].mapping()}
     made = PodReader(specs or Specs(admission.priorities)).read(
         Field({"metadata": described, "spec": spec, "status": status})
     )

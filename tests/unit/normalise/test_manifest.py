@@ -3,7 +3,7 @@
 import pytest
 
 from ksolver_cli.domain.labels import Operator, Requirement
-from ksolver_cli.domain.pod import HostPort, Pod, Toleration
+from ksolver_cli.domain.pod import HostPort, Phase, Pod, Toleration
 from ksolver_cli.normalise.fields import FieldError
 from ksolver_cli.normalise.pods.manifest import normalise_pod
 
@@ -24,6 +24,18 @@ def test_limits_become_requests_where_none_are_set() -> None:
     raw = manifest(resources={"limits": {"cpu": "2", "memory": "1Gi"}, "requests": {"cpu": "1"}})
     assert normalise_pod(raw).spec.requests == {"cpu": 1000, "memory": 2**30}
     assert normalise_pod(raw | {"metadata": raw["metadata"] | {"uid": "u"}}).spec.requests == {"cpu": 1000}
+
+
+@pytest.mark.parametrize(
+    ("status", "phase"),
+    [
+        ({}, Phase.PENDING),
+        ({"resourceClaimStatuses": [{"name": "t", "resourceClaimName": "made"}]}, Phase.PENDING),
+        ({"phase": "Running"}, Phase.RUNNING),
+    ],
+)
+def test_a_new_pod_is_pending_though_it_names_a_node(status: dict, phase: Phase) -> None:
+    assert normalise_pod(manifest(nodeName="n1") | {"status": status}).phase is phase
 
 
 def test_a_served_pod_gets_nothing_added() -> None:
