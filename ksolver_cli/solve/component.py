@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ksolver_cli.solve.bound.branch import branch
 from ksolver_cli.solve.bound.highs import Ended, MipBudget
-from ksolver_cli.solve.bound.lower import Bounded, class_mip, lower_bound
+from ksolver_cli.solve.bound.lower import Bounded, class_mip, lower_bound, prove
 from ksolver_cli.solve.exact.assign import assign
 from ksolver_cli.solve.exact.model import is_bound, solve_exactly
 from ksolver_cli.solve.place.check import faults
@@ -19,19 +20,28 @@ from ksolver_cli.solve.solution import Progress, Run
 
 SAFE = 0.02
 """Share taken off every capacity for the first plan: the slack is what construction and repair live on."""
+FIRST, FINER, COARSER, LAST = 0.003, 0.0, 0.008, 0.0015
+"""Reserves tried in larger components: first this, then none if that gave a plan, else more; the last after a failure.
+"""
 LADDER = (0.01, 0.005, 0.002, 0.0)
-TINY = 20
-"""Larger components get a plan by draining one node after the other before anything else."""
+"""Reserves tried in small ones."""
+TINY, LARGE = 20, 2500
+"""Components between these sizes get a plan by draining one node after the other before anything else; in larger ones
+the linear programme is as quick.
+"""
 SMALL = 120
 """Components up to this many nodes get a long class MIP, up to `MIDDLE` a short one."""
 MIDDLE = 250
-MIP_LONG = MipBudget(nodes=3000, seconds=15.0)
-MIP_SHORT = MipBudget(nodes=60, seconds=6.0)
+MIP = MipBudget(nodes=3000, steps=1000)
+MIP_SHORT = MipBudget(nodes=100, steps=100, gap=1e-4)
+PATIENCE = 12
+"""Linear programmes without gain after which branching gives up."""
 EXACT_NODES = 60
 EXACT_CELLS = 20_000
 """Groups × nodes up to which CP-SAT is asked."""
-ATTEMPTS = 300
-EXCHANGES = 40
+ATTEMPTS, FEWER_ATTEMPTS, FEWEST_ATTEMPTS = 300, 60, 10
+"""Of local search, in components up to `SMALL` nodes, up to `MIDDLE`, and above."""
+EXCHANGES = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,23 +85,25 @@ class _Search:
 
     def run_all(self) -> None:
         """Every step until proven or stopped."""
-        if self.problem.num_nodes > TINY and not self.run.stopped():
+        if TINY < self.problem.num_nodes <= LARGE and not self.run.stopped():
             self._offer(drain_one_by_one(self.problem, self.run), "one by one")
         bounded = lower_bound(self.problem, self.run)
         if bounded.point.ended is not Ended.OPTIMAL:
             return
         self.certificate = self.bound = bounded.bound
         self._tell("bound")
+        self._branch(bounded)
         if not self._done():
             guide = Guide(bounded, self.run)
             self._dive(guide, SAFE)
             self._class_plan(bounded, guide)
-            for shrink in LADDER:
-                self._dive(guide, shrink)
+            self._ladder(guide)
             self._settle(guide)
         self._exact()
         if not self._done():
-            found = improve(self.problem, self.best, self.bound, self.run, self.run.work(ATTEMPTS))
+            size = self.problem.num_nodes
+            attempts = ATTEMPTS if size <= SMALL else FEWER_ATTEMPTS if size <= MIDDLE else FEWEST_ATTEMPTS
+            found = improve(self.problem, self.best, self.bound, self.run, self.run.work(attempts))
             self._offer(found, "local search")
         self._offer(go_home(self.problem, self.best), "homing")
         if self.problem.num_nodes <= MIDDLE and not self.run.stopped():
@@ -100,13 +112,25 @@ class _Search:
     def _done(self) -> bool:
         return self.best.cost <= self.bound or self.run.stopped()
 
-    def _dive(self, guide: Guide, shrink: float) -> None:
-        if self._done():
+    def _ladder(self, guide: Guide) -> None:
+        if self.problem.num_nodes <= SMALL:
+            for shrink in LADDER:
+                self._dive(guide, shrink)
             return
+        second = FINER if self._dive(guide, FIRST) else COARSER
+        if not self._dive(guide, second):
+            self._dive(guide, LAST if second == FINER else SAFE / 2)
+
+    def _dive(self, guide: Guide, shrink: float) -> bool:
+        """Whether counts with this reserve became the best plan."""
+        before = self.best
+        if self._done():
+            return True
         guide.set_shrink(shrink)
-        counts = dive(guide)
+        counts = guide.best_counts(MIP_SHORT) if self.problem.num_nodes <= SMALL else dive(guide)
         if counts is not None:
             self._realise(guide, counts, f"dive at {shrink:g}")
+        return self.best is not before
 
     def _settle(self, guide: Guide) -> None:
         """In large problems: the best counts once more, split so that fewest pods move."""
@@ -116,13 +140,19 @@ class _Search:
         guide.set_shrink(shrink)
         self._realise(guide, counts, "fewer moves", stay=True)
 
+    def _branch(self, bounded: Bounded) -> None:
+        """Where the class MIP takes too long: a certified lift of the bound by branching on dear counts."""
+        if self.problem.num_nodes <= SMALL or self._done():
+            return
+        prove(bounded, branch(bounded, self.run, self.best.cost, self.run.work(PATIENCE)))
+        self.certificate, self.bound = bounded.certificate, bounded.bound
+        self._tell("branches")
+
     def _class_plan(self, bounded: Bounded, guide: Guide) -> None:
         """Lift the bound by branch and bound over node counts, and realise the counts it found."""
-        size = self.problem.num_nodes
-        if size > MIDDLE or self._done():
+        if self.problem.num_nodes > SMALL or self._done():
             return
-        budget = MIP_LONG if size <= SMALL else MIP_SHORT
-        x = class_mip(bounded, self.run, budget)
+        x = class_mip(bounded, self.run, MIP)
         self.bound = max(self.bound, bounded.bound)
         self._tell("class MIP")
         if x is None:

@@ -19,9 +19,7 @@ from ksolver_cli.solve.solution import Run
 
 ROUNDS = 8
 MIP_NODES = 3000
-MIP_SECONDS = 8.0
-NODES_IN_TIME = 150
-"""Nodes for which `MIP_SECONDS` are guard enough on a busy machine; more get more in proportion."""
+MIP_STEPS = 300
 MIP_GAP = 5e-4
 MIP_ROUNDS = 2
 
@@ -113,7 +111,7 @@ class _DrainModel:
         rows, spare = self._base_rows(free), self._spare_rows(free)
         lp = Lp(cost, lower, upper, rows, run.limits.seed)
         for _ in range(ROUNDS):
-            point = lp.solve(run.left())
+            point = lp.solve(run)
             if point.ended is not Ended.OPTIMAL:
                 return None
             mask = violated(spare, point.x)
@@ -141,12 +139,11 @@ class _DrainModel:
         if not start:
             settled = np.flatnonzero(np.abs(x[:nodes] - np.round(x[:nodes])) < 1e-6)
             lower[settled] = upper[settled] = np.round(x[settled])
-        guard = MIP_SECONDS * max(1.0, nodes / NODES_IN_TIME)
-        budget = MipBudget(run.work(MIP_NODES), min(guard, run.left()), MIP_GAP)
+        budget = MipBudget(run.work(MIP_NODES), run.work(MIP_STEPS), MIP_GAP)
         guess = x if start else None
         for _ in range(MIP_ROUNDS):
             lp = Lp(cost, lower, upper, rows, run.limits.seed)
-            result = lp.solve_integer(np.arange(len(cost)) < nodes, budget, guess)
+            result = lp.solve_integer(np.arange(len(cost)) < nodes, budget, run, guess)
             if result.x is None:
                 return _Found(None, INF, rows, spare, False)
             mask = violated(spare, result.x)

@@ -155,9 +155,13 @@ class Problem:
 
     def is_host_key(self, key: str) -> bool:
         """Whether no two nodes share a domain of the key."""
-        found = self.domains_of(key)
-        found = found[found >= 0]
-        return len(np.unique(found)) == len(found)
+        return key in self.host_keys
+
+    @cached_property
+    def host_keys(self) -> frozenset[str]:
+        """The keys of which no two nodes share a domain."""
+        rows = ((key, row[row >= 0]) for key, row in zip(self.keys, self.domain, strict=True))
+        return frozenset(key for key, found in rows if len(np.unique(found)) == len(found))
 
 
 def rule_groups(rule: Rule) -> frozenset[int]:

@@ -69,6 +69,15 @@ class Run:
     interrupted: Interrupted = never
     on_progress: OnProgress = silent
     started: float = field(default_factory=monotonic)
+    _struck: list[str] = field(default_factory=list)
+
+    def note_time(self) -> None:
+        """Some step was ended by the clock before its work was done."""
+        self._struck.append("time")
+
+    def limited_by(self) -> str | None:
+        """What ended the run or any step of it early: `interrupt`, `time`, or None where only work did."""
+        return self.stopped_by() or ("time" if self._struck else None)
 
     def left(self) -> float:
         """Seconds until the guard strikes, never below 0."""

@@ -79,7 +79,7 @@ def _assemble(problem: Problem, parts: tuple[Component, ...], outcomes: list[Out
     shown = ~problem.resident[problem.pod_group]
     moved = shown & (problem.pod_node >= 0) & (node != problem.pod_node)
     status = Status.OPTIMAL if cost <= bound else Status.FEASIBLE
-    limited = None if status is Status.OPTIMAL else (run.stopped_by() or "work")
+    limited = None if status is Status.OPTIMAL else (run.limited_by() or "work")
     names = problem.node_names
     return Solution(
         node_of={problem.pod_keys[p]: names[int(node[p])] for p in np.flatnonzero(shown).tolist()},

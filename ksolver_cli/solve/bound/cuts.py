@@ -6,6 +6,7 @@ from itertools import permutations
 import numpy as np
 
 from ksolver_cli.domain.rules import CapPerDomain, Spread
+from ksolver_cli.solve.bound.cliques import host_cliques
 from ksolver_cli.solve.bound.relaxation import INF, Relaxation, eligible_domains
 from ksolver_cli.solve.bound.sparse import RowBuilder, Rows
 from ksolver_cli.solve.problem import BoolArray, FloatArray, IntArray, Problem
@@ -26,7 +27,9 @@ def rule_rows(relaxation: Relaxation) -> Rows:
     builder = RowBuilder.empty()
     for rule in relaxation.problem.rules:
         if isinstance(rule, CapPerDomain):
-            _cap_rows(relaxation, rule, builder)
+            _cap_rows(relaxation, rule.key, rule.members, rule.limit, builder)
+    for key, members in host_cliques(relaxation.problem):
+        _cap_rows(relaxation, key, members, 1, builder)
     for spread in merged_spreads(relaxation.problem):
         _spread_rows(relaxation, spread, builder)
     return builder.build()
@@ -71,28 +74,28 @@ def _columns(relaxation: Relaxation, lp_groups: IntArray, classes: list[int]) ->
     return np.asarray(columns[columns >= 0])
 
 
-def _cap_rows(relaxation: Relaxation, rule: CapPerDomain, builder: RowBuilder) -> None:
+def _cap_rows(relaxation: Relaxation, key: str, members_of: frozenset[int], limit: int, builder: RowBuilder) -> None:
     """One row a class where domains are hosts (limit · y_c), one a domain elsewhere; what is doubled today may stay."""
     problem = relaxation.problem
-    domains = problem.domains_of(rule.key)
-    groups = _lp_groups(relaxation, rule.members)
-    pods = problem.pods_in(rule.members)
+    domains = problem.domains_of(key)
+    groups = _lp_groups(relaxation, members_of)
+    pods = problem.pods_in(members_of)
     nodes = problem.pod_node[pods]
     nodes = nodes[(nodes >= 0) & ~problem.resident[problem.pod_group[pods]]]
-    if problem.is_host_key(rule.key):
+    if problem.is_host_key(key):
         here = np.bincount(nodes, minlength=problem.num_nodes)
         for c, members in enumerate(problem.class_nodes):
             columns = _columns(relaxation, groups, [c])
             if len(columns) and (domains[members] >= 0).all():
-                over = float(np.maximum(here[members] - rule.limit, 0).sum())
-                values = np.concatenate([[-float(rule.limit)], np.ones(len(columns))])
+                over = float(np.maximum(here[members] - limit, 0).sum())
+                values = np.concatenate([[-float(limit)], np.ones(len(columns))])
                 builder.add(np.concatenate([[c], columns]), values, -INF, over)
         return
     here = np.bincount(domains[nodes][domains[nodes] >= 0], minlength=int(domains.max()) + 1)
-    for domain, classes in eligible_domains(problem, rule.key, frozenset(range(problem.num_classes))).items():
+    for domain, classes in eligible_domains(problem, key, frozenset(range(problem.num_classes))).items():
         columns = _columns(relaxation, groups, list(classes))
         if len(columns):
-            builder.add(columns, np.ones(len(columns)), -INF, float(max(rule.limit, here[domain])))
+            builder.add(columns, np.ones(len(columns)), -INF, float(max(limit, here[domain])))
 
 
 def merged_spreads(problem: Problem) -> Iterator[Spread]:

@@ -4,6 +4,7 @@ import os
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import count
 from typing import Any
 
 import highspy
@@ -11,6 +12,9 @@ import numpy as np
 
 from ksolver_cli.solve.bound.sparse import Rows
 from ksolver_cli.solve.problem import BoolArray, FloatArray, IntArray
+from ksolver_cli.solve.solution import Run
+
+NO_LIMIT = 2**31 - 1
 
 
 class Ended(StrEnum):
@@ -43,10 +47,14 @@ class MipResult:
 
 @dataclass(frozen=True, slots=True)
 class MipBudget:
-    """`nodes` is the work limit, `seconds` the guard, `gap` the relative gap that is good enough."""
+    """Work limits, and the relative gap that is good enough. The clock of the run only guards.
+
+    `steps` counts how often HiGHS asks whether to go on (after dives, cut rounds, nodes and within sub-problems), which
+    one thread does in the same order each time.
+    """
 
     nodes: int
-    seconds: float
+    steps: int
     gap: float = 1e-7
 
 
@@ -144,6 +152,10 @@ class Lp:
             columns = np.arange(first, last, dtype=np.int32)
             self._highs.deleteCols(len(columns), columns)
 
+    def start_cold(self) -> None:
+        """Forget the basis: after a change of all costs presolve and a cold start are far quicker than a warm one."""
+        self._highs.clearSolver()
+
     def remember(self) -> None:
         """Keep the present basis for `restore`."""
         self._remembered = self._highs.getBasis()
@@ -159,15 +171,16 @@ class Lp:
         """Change the whole objective (micro-dollars)."""
         self._highs.changeColsCost(len(cost), np.arange(len(cost), dtype=np.int32), cost / 1e6)
 
-    def solve(self, seconds: float, *, primal: bool = False) -> LpResult:
-        """Run simplex; `seconds` guards this run alone (HiGHS itself counts over all runs of an object).
+    def solve(self, run: Run, *, primal: bool = False, iterations: int = NO_LIMIT) -> LpResult:
+        """Run simplex for at most so many iterations; the clock of the run guards.
 
         `primal` where only costs changed since the last run; the dual method suits changed sides, bounds and new rows.
         """
         self._option("simplex_strategy", 4 if primal else 1)
-        self._option("time_limit", self._highs.getRunTime() + seconds)
+        self._option("simplex_iteration_limit", iterations)
+        self._guard(run)
         self._highs.run()
-        status = self._highs.getModelStatus()
+        status = self._status(run)
         ended = {
             highspy.HighsModelStatus.kOptimal: Ended.OPTIMAL,
             highspy.HighsModelStatus.kInfeasible: Ended.INFEASIBLE,
@@ -178,13 +191,25 @@ class Lp:
             ended, self._highs.getInfo().objective_function_value * 1e6, np.array(solution.col_value), duals
         )
 
+    def _guard(self, run: Run) -> None:
+        """HiGHS counts seconds over all runs of an object."""
+        self._option("time_limit", self._highs.getRunTime() + run.left())
+
+    def _status(self, run: Run) -> Any:
+        status = self._highs.getModelStatus()
+        if status == highspy.HighsModelStatus.kTimeLimit:
+            run.note_time()
+        return status
+
     def ray(self) -> FloatArray | None:
         """A dual ray proving infeasibility, if HiGHS has one."""
         _, found, ray = self._highs.getDualRay()
         return np.asarray(ray) / np.concatenate(self._scales) if found else None
 
-    def solve_integer(self, integral: BoolArray, budget: MipBudget, start: FloatArray | None = None) -> MipResult:
-        """Branch and bound with these columns integral, from a start if given."""
+    def solve_integer(
+        self, integral: BoolArray, budget: MipBudget, run: Run, start: FloatArray | None = None
+    ) -> MipResult:
+        """Branch and bound with these columns integral, from a start if given; an interrupt ends it early."""
         columns = np.flatnonzero(integral).astype(np.int32)
         kinds = np.full(len(columns), int(highspy.HighsVarType.kInteger), dtype=np.uint8)
         self._highs.changeColsIntegrality(len(columns), columns, kinds)
@@ -192,13 +217,15 @@ class Lp:
         self._option("mip_max_nodes", budget.nodes)
         self._option("mip_rel_gap", budget.gap)
         self._option("mip_abs_gap", 1e-7)
-        self._option("time_limit", self._highs.getRunTime() + budget.seconds)
+        self._guard(run)
+        asked = count(1)
+        self._highs.cbMipInterrupt += lambda event: event.interrupt(next(asked) > budget.steps or run.interrupted())
         if start is not None:
             solution = highspy.HighsSolution()
             solution.col_value = list(start)
             self._highs.setSolution(solution)
         self._highs.run()
-        status, info = self._highs.getModelStatus(), self._highs.getInfo()
+        status, info = self._status(run), self._highs.getInfo()
         if status == highspy.HighsModelStatus.kInfeasible:
             return MipResult(Ended.INFEASIBLE, np.inf, np.inf, None)
         found = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible

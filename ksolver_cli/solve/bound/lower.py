@@ -20,6 +20,10 @@ MIP_TOLERANCE = 1e-6
 """HiGHS works to 1e-7 of feasibility in each row; its dual bound is trusted less by this share before it is lifted."""
 
 
+Box = tuple[FloatArray, FloatArray]
+"""Lower and upper bound of every column."""
+
+
 @dataclass(eq=False)
 class Bounded:
     """A relaxation with the rows found so far, its LP point, and what is proven. Micro-dollars an hour."""
@@ -39,6 +43,16 @@ class Bounded:
     """The same of the rows added so far."""
     fine: FineCertificate | None = None
     """Certifies for the full relaxation where this one is coarse."""
+    boxes: tuple[tuple[float, Box], ...] = ()
+    """Column boxes that no reachable state lies outside of, each with what is proven for it."""
+
+    @property
+    def guide_box(self) -> Box:
+        """Every domain stays: where plans are looked for."""
+        relaxation = self.relaxation
+        upper = relaxation.upper.copy()
+        upper[relaxation.first_gone :] = 0.0
+        return relaxation.lower, upper
 
     def separate(self, x: FloatArray) -> bool:
         """Add the spare rows that the point breaks; whether there were any."""
@@ -56,48 +70,65 @@ class Bounded:
 
 def lower_bound(problem: Problem, run: Run) -> Bounded:
     """Solve the class relaxation and certify it."""
+    bounded = _relaxed(problem, run)
+    _solve(bounded, run)
+    if bounded.point.ended is not Ended.OPTIMAL:
+        return bounded
+    root = certify(bounded, bounded.guide_box)
+    kept = bounded.point
+    value, box, loose = _loose(bounded, root, run)
+    branches = [_vanished(bounded, index, root, run) for index in loose]
+    bounded.boxes = ((min(root, value), box), *(found for found in branches if found is not None))
+    bounded.point = kept
+    set_box(bounded, bounded.guide_box)
+    prove(bounded, min(value for value, _ in bounded.boxes))
+    bounded.floor_rows = bounded.rows
+    return bounded
+
+
+def prove(bounded: Bounded, value: float) -> None:
+    """Take a certified value for the bound, lifted to the next sum of prices."""
+    prices = bounded.relaxation.problem.price
+    bounded.certificate = max(bounded.certificate, lift(value, prices[prices > 0]))
+    bounded.bound = max(bounded.bound, bounded.certificate)
+
+
+def _relaxed(problem: Problem, run: Run) -> Bounded:
     coarse = problem.num_groups > FINE_GROUPS
     relaxation = relax(problem, coarse=coarse)
-    lower, upper = relaxation.lower, relaxation.upper.copy()
+    upper = relaxation.upper.copy()
     upper[relaxation.first_gone :] = 0.0
-    lp = Lp(relaxation.cost, lower, upper, relaxation.rows, run.limits.seed)
+    lp = Lp(relaxation.cost, relaxation.lower, upper, relaxation.rows, run.limits.seed)
     rules, fits = rule_rows(relaxation), fit_rows(relaxation)
     mark = np.concatenate([np.arange(rules.count), np.full(fits.count, -1)])
     rows, spare = relaxation.rows, stack(rules, fits)
     bounded = Bounded(relaxation, rows, spare, lp, _nothing(relaxation), 0, 0, rows, mark, [])
     bounded.fine = FineCertificate(relaxation) if coarse else None
-    _solve(bounded, run)
-    if bounded.point.ended is not Ended.OPTIMAL:
-        return bounded
-    root = _certify(bounded, lower, upper)
-    floor, loose = _loose(bounded, root, run)
-    root = min([root, floor, *(_branch(bounded, index, root, run) for index in loose)])
-    bounded.certificate = lift(root, problem.price[problem.price > 0])
-    bounded.bound = bounded.certificate
-    bounded.floor_rows = bounded.rows
     return bounded
 
 
-def _loose(bounded: Bounded, root: float, run: Run) -> tuple[float, list[int]]:
-    """The v that must be branched on, and the bound that holds while all of them are 0 and the others free."""
+def set_box(bounded: Bounded, box: Box) -> None:
+    """Give the programme these column bounds."""
+    bounded.lp.set_bounds(np.arange(bounded.relaxation.num_columns), *box)
+
+
+def _loose(bounded: Bounded, root: float, run: Run) -> tuple[float, Box, list[int]]:
+    """The v that must be branched on, and the box in which all of them are 0 and the others free, with its bound."""
     relaxation = bounded.relaxation
-    first, columns = relaxation.first_gone, np.arange(relaxation.num_columns)
-    upper, before, closed, value = relaxation.upper.copy(), bounded.point, set[int](), root
+    first, upper, closed, value = relaxation.first_gone, relaxation.upper.copy(), set[int](), root
     while len(closed) < len(relaxation.gone):
-        bounded.lp.set_bounds(columns, relaxation.lower, upper)
+        box = (relaxation.lower, upper)
+        set_box(bounded, box)
         _solve(bounded, run)
         optimal = bounded.point.ended is Ended.OPTIMAL
-        value = _certify(bounded, relaxation.lower, upper) if optimal else -np.inf
+        value = certify(bounded, box) if optimal else -np.inf
         positive = np.flatnonzero(bounded.point.x[first:] > 1e-9) if optimal else np.arange(len(relaxation.gone))
         if value >= root * (1 - 1e-9) or not len(positive):
             break
         closed.update(int(i) for i in positive)
         upper[first + positive] = 0.0
         value = root
-    upper[first:] = 0.0
-    bounded.lp.set_bounds(columns, relaxation.lower, upper)
-    bounded.point = before
-    return value, sorted(closed)
+    return value, (relaxation.lower, upper), sorted(closed)
 
 
 def _nothing(relaxation: Relaxation) -> LpResult:
@@ -106,17 +137,20 @@ def _nothing(relaxation: Relaxation) -> LpResult:
 
 def _solve(bounded: Bounded, run: Run) -> None:
     for _ in range(MAX_ROUNDS):
-        result = bounded.lp.solve(run.left())
+        result = bounded.lp.solve(run)
         bounded.point = result
         if result.ended is not Ended.OPTIMAL or run.interrupted() or not bounded.separate(result.x):
             return
-    bounded.point = bounded.lp.solve(run.left())
+    bounded.point = bounded.lp.solve(run)
 
 
-def _certify(bounded: Bounded, lower: FloatArray, upper: FloatArray) -> float:
+def certify(bounded: Bounded, box: Box) -> float:
+    """What the duals of the present point prove for the box."""
     if bounded.fine is not None:
-        return bounded.fine.bound((lower, upper), *_proof(bounded, bounded.point.duals))
-    return certified_bound(bounded.relaxation.cost, lower, upper, bounded.rows, bounded.point.duals)
+        return bounded.fine.bound(box, *_proof(bounded, bounded.point.duals))
+    duals = bounded.point.duals
+    duals = np.concatenate([duals, np.zeros(bounded.rows.count - len(duals))])
+    return certified_bound(bounded.relaxation.cost, *box, bounded.rows, duals)
 
 
 def _proof(bounded: Bounded, duals: FloatArray) -> tuple[FloatArray, IntArray]:
@@ -125,42 +159,35 @@ def _proof(bounded: Bounded, duals: FloatArray) -> tuple[FloatArray, IntArray]:
     return np.concatenate([duals, missing]), np.concatenate([*bounded.added, np.zeros(0, dtype=np.int64)])
 
 
-def _branch(bounded: Bounded, index: int, root: float, run: Run) -> float:
-    """The bound where this set of classes is gone altogether (the others may be too); the root's where that is worse.
+def _vanished(bounded: Bounded, index: int, root: float, run: Run) -> tuple[float, Box] | None:
+    """The box where this set of classes is gone altogether (the others may be too), and its bound, at most the root's.
 
-    An infeasible branch is believed only with a ray that certifies it.
+    None where no solution is, which is believed only with a ray that certifies it.
     """
     relaxation = bounded.relaxation
     lower, upper = relaxation.lower.copy(), relaxation.upper.copy()
-    classes = np.array(relaxation.gone[index], dtype=np.int64)
-    upper[classes] = 0.0
+    upper[np.array(relaxation.gone[index], dtype=np.int64)] = 0.0
     lower[relaxation.first_gone + index] = 1.0
-    columns = np.arange(relaxation.num_columns)
-    bounded.lp.set_bounds(columns, lower, upper)
-    before = bounded.point
+    set_box(bounded, (lower, upper))
     _solve(bounded, run)
-    value = -np.inf
     if bounded.point.ended is Ended.OPTIMAL:
-        value = _certify(bounded, lower, upper)
-    elif bounded.point.ended is Ended.INFEASIBLE:
-        value = _certified_infeasible(bounded, lower, upper, root)
-    closed = relaxation.upper.copy()
-    closed[relaxation.first_gone :] = 0.0
-    bounded.lp.set_bounds(columns, relaxation.lower, closed)
-    bounded.point = before
-    return value
+        return min(root, certify(bounded, (lower, upper))), (lower, upper)
+    if bounded.point.ended is Ended.INFEASIBLE and is_certified_empty(bounded, (lower, upper)):
+        return None
+    return -np.inf, (lower, upper)
 
 
-def _certified_infeasible(bounded: Bounded, lower: FloatArray, upper: FloatArray, root: float) -> float:
+def is_certified_empty(bounded: Bounded, box: Box) -> bool:
+    """Whether a dual ray proves that the box holds no solution."""
     ray = bounded.lp.ray()
     if ray is None:
-        return -np.inf
+        return False
     nothing = np.zeros(bounded.relaxation.num_columns)
     if bounded.fine is not None:
-        proofs = [bounded.fine.bound((lower, upper), *_proof(bounded, s * ray), priced=False) for s in (1.0, -1.0)]
+        proofs = [bounded.fine.bound(box, *_proof(bounded, s * ray), priced=False) for s in (1.0, -1.0)]
     else:
-        proofs = [certified_bound(nothing, lower, upper, bounded.rows, s * ray) for s in (1.0, -1.0)]
-    return root if max(proofs) > 0 else -np.inf
+        proofs = [certified_bound(nothing, *box, bounded.rows, s * ray) for s in (1.0, -1.0)]
+    return max(proofs) > 0
 
 
 def class_mip(bounded: Bounded, run: Run, budget: MipBudget) -> FloatArray | None:
@@ -169,7 +196,7 @@ def class_mip(bounded: Bounded, run: Run, budget: MipBudget) -> FloatArray | Non
     columns = np.arange(relaxation.num_columns)
     integral = (columns < relaxation.num_classes) | (columns >= relaxation.first_gone)
     lp = Lp(relaxation.cost, relaxation.lower, relaxation.upper, bounded.floor_rows, run.limits.seed)
-    result = lp.solve_integer(integral, budget)
+    result = lp.solve_integer(integral, budget, run)
     prices = relaxation.problem.price[relaxation.problem.price > 0]
     if np.isfinite(result.bound):
         safe = result.bound * (1 - MIP_TOLERANCE)

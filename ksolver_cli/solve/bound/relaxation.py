@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ksolver_cli.domain.rules import CapPerDomain, Spread
+from ksolver_cli.solve.bound.cliques import host_cliques
 from ksolver_cli.solve.bound.sparse import RowBuilder, Rows
 from ksolver_cli.solve.problem import BoolArray, FloatArray, IntArray, Problem, rule_groups
 
@@ -175,6 +176,9 @@ def merge_groups(problem: Problem, *, coarse: bool = False) -> tuple[IntArray, i
         if isinstance(rule, CapPerDomain | Spread):
             for g in rule_groups(rule):
                 signature[g].append(index)
+    for index, (_, members) in enumerate(host_cliques(problem)):
+        for g in members:
+            signature[g].append(len(problem.rules) + index)
     known: dict[tuple[bytes, bytes, tuple[int, ...]], int] = {}
     group_of = np.full(problem.num_groups, -1, dtype=np.int64)
     for g in range(problem.num_groups):

@@ -264,6 +264,9 @@ class _Exact:
         solver = repeatable_solver(run.limits.seed, DETERMINISTIC_TIME * run.limits.effort)
         solver.parameters.max_time_in_seconds = max(run.left() * SHARE, 0.01)
         status = solver.solve(self.model)
+        proven = status in (cp_model.INFEASIBLE, cp_model.OPTIMAL)
+        if not proven and solver.wall_time >= solver.parameters.max_time_in_seconds:
+            run.note_time()
         if status == cp_model.INFEASIBLE:
             return ExactResult(None, None, self.below, infeasible=True)
         bound = max(self.floor, int(np.ceil(solver.best_objective_bound - 1e-6)) * self.step)

@@ -10,6 +10,9 @@ from ksolver_cli.solve.problem import IntArray, Problem
 from ksolver_cli.solve.solution import Run
 
 SHORT = Effort(steps=120, idle=12)
+BRIEF = Effort(steps=40, idle=6)
+"""For more than `FEW_NODES`: most attempts that succeed do so within a few steps."""
+FEW_NODES = 250
 
 
 def improve(problem: Problem, best: Incumbent, floor: int, run: Run, attempts: int) -> Incumbent:
@@ -90,7 +93,8 @@ def _attempt(state: State, leave: int, come: int, rng: np.random.Generator) -> b
     if come >= 0:
         state.keep(come, True)
     _return_home(state, come)
-    if _place(state, pods) and repair(state, rng, SHORT):
+    effort = SHORT if problem.num_nodes <= FEW_NODES else BRIEF
+    if _place(state, pods) and repair(state, rng, effort):
         state.forget()
         return True
     state.keep(leave, True)

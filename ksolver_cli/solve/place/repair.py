@@ -11,8 +11,10 @@ from ksolver_cli.solve.problem import BoolArray, FloatArray, IntArray
 
 SAMPLE = 48
 """Nodes looked at for moves in a step; swaps look at a third of them."""
-TRIES = 10
+TRIES = 16
 """Candidates tried against the rules in a step, best first."""
+EACH = 2
+"""Candidates a pod has among them: what a rule forbids one pod here it forbids it nearly everywhere."""
 EPSILON = 1e-9
 ANCHORS = 20
 """Anchors tried for a pod that finds none."""
@@ -137,24 +139,25 @@ def _over(state: State, load: FloatArray, limit: FloatArray) -> FloatArray:
 def _moves(state: State, node: int, pods: IntArray, targets: IntArray) -> Candidates:
     problem = state.problem
     request = problem.request[problem.pod_group[pods]] * state.scale
-    load, limit = state.load * 1.0, state.limit
-    load_o, limit_o = load[node] * state.scale, limit[node] * state.scale
-    load_t, limit_t = load[targets] * state.scale, limit[targets] * state.scale
+    load_o, limit_o = state.load[node] * state.scale, state.limit[node] * state.scale
+    load_t, limit_t = state.load[targets] * state.scale, state.limit[targets] * state.scale
     before = _over(state, load_o, limit_o) + _over(state, load_t, limit_t)
     after_o = _over(state, load_o - request, limit_o)
     after_t = _over(state, load_t[None] + request[:, None], limit_t[None])
     gain = before[None] - after_o[:, None] - after_t
-    gain -= EPSILON * (state.node[pods] == state.home[pods])[:, None]
+    gain -= EPSILON * ((state.node[pods] == state.home[pods]) + 2 * state.ruled[problem.pod_group[pods]])[:, None]
     allowed = problem.feasible[np.ix_(problem.pod_group[pods], problem.node_class[targets])]
     allowed = allowed | (state.home[pods][:, None] == targets[None])
     gain = np.where(allowed, gain, -1.0)
-    p, t = np.unravel_index(_largest(gain.ravel()), gain.shape)
+    p, t = _largest(gain)
     return gain[p, t], pods[p], targets[t]
 
 
-def _largest(gain: FloatArray) -> IntArray:
-    count = min(len(gain), TRIES)
-    return np.asarray(np.argpartition(-gain, count - 1)[:count])
+def _largest(gain: FloatArray) -> tuple[IntArray, IntArray]:
+    """Row and column of the `EACH` largest gains of every row."""
+    count = min(gain.shape[1], EACH)
+    columns = np.argpartition(-gain, count - 1, axis=1)[:, :count]
+    return np.repeat(np.arange(len(gain)), count), columns.ravel()
 
 
 def _swaps(state: State, node: int, pods: IntArray, targets: IntArray) -> Candidates:
@@ -174,7 +177,8 @@ def _swaps(state: State, node: int, pods: IntArray, targets: IntArray) -> Candid
         after += np.maximum(-room_o[k] - change, 0.0) + np.maximum(change - room_t[:, k][None], 0.0)
     gain = before[None] - after
     gain = np.where(_swappable(state, node, pods, others), gain, -1.0)
-    p, q = np.unravel_index(_largest(gain.ravel()), gain.shape)
+    gain -= 2 * EPSILON * (state.ruled[problem.pod_group[pods]][:, None] + state.ruled[problem.pod_group[others]])
+    p, q = _largest(gain)
     return gain[p, q], pods[p], others[q]
 
 

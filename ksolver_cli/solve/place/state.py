@@ -26,15 +26,24 @@ class State:
         self.scale: FloatArray = 1.0 / np.maximum(problem.capacity.max(axis=0), 1).astype(float)
         self.node: IntArray = np.full(problem.num_pods, AWAY, dtype=np.int64)
         self.load: IntArray = np.zeros_like(problem.capacity)
-        self.trackers: tuple[Tracker, ...] = tuple(track(problem, rule) for rule in problem.rules)
-        self.trackers_of: dict[int, list[int]] = {}
         self.bound_together: frozenset[int] = frozenset(
             g for rule in problem.rules if isinstance(rule, Gang) for g in rule.members
         )
-        self._tell_kept()
+        together = np.zeros(problem.num_groups, dtype=bool)
+        together[sorted(self.bound_together)] = True
+        fixed = problem.pod_pinned | (problem.resident | together)[problem.pod_group]
+        self._movable: list[bool] = (~fixed).tolist()
+        self.trackers: tuple[Tracker, ...] = tuple(track(problem, rule) for rule in problem.rules)
+        self.trackers_of: dict[int, list[int]] = {}
+        self._changes = [0]
+        for tracker in self.trackers:
+            tracker.watch(self.kept, self._changes)
         for index, rule in enumerate(problem.rules):
             for g in rule_groups(rule):
                 self.trackers_of.setdefault(g, []).append(index)
+        self.ruled: BoolArray = np.zeros(problem.num_groups, dtype=bool)
+        """[g] groups that some rule looks at."""
+        self.ruled[list(self.trackers_of)] = True
         self._journal: list[tuple[int, int]] = []
         self.pods_on: list[set[int]] = [set() for _ in range(problem.num_nodes)]
         stay = staying & (self.home >= 0)
@@ -53,11 +62,7 @@ class State:
     def keep(self, node: int, kept: bool) -> None:
         """Change whether a node is kept; its pods are the caller's to move."""
         self.kept[node] = kept
-        self._tell_kept()
-
-    def _tell_kept(self) -> None:
-        for tracker in self.trackers:
-            tracker.keep(self.kept)
+        self._changes[0] += 1
 
     def put(self, pod: int, node: int) -> None:
         """Place an `AWAY` pod."""
@@ -132,14 +137,8 @@ class State:
 
     def movable_on(self, node: int) -> list[int]:
         """Pods on the node that may be moved singly, in index order."""
-        problem = self.problem
-        return [
-            p
-            for p in sorted(self.pods_on[node])
-            if not problem.pod_pinned[p]
-            and not problem.resident[problem.pod_group[p]]
-            and int(problem.pod_group[p]) not in self.bound_together
-        ]
+        movable = self._movable
+        return [p for p in sorted(self.pods_on[node]) if movable[p]]
 
     def moved(self) -> BoolArray:
         """[p] bound pods that are not at home."""

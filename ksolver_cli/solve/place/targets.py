@@ -3,14 +3,16 @@
 import numpy as np
 
 from ksolver_cli.solve.bound.cuts import strict_spread_rows, violated
-from ksolver_cli.solve.bound.highs import Ended
+from ksolver_cli.solve.bound.highs import Ended, Lp, MipBudget
 from ksolver_cli.solve.bound.lower import Bounded
 from ksolver_cli.solve.bound.relaxation import Relaxation
-from ksolver_cli.solve.bound.sparse import stack, with_twins
+from ksolver_cli.solve.bound.sparse import Rows, stack, with_twins
 from ksolver_cli.solve.problem import BoolArray, FloatArray, IntArray, Problem
 from ksolver_cli.solve.solution import Run
 
 NEAR = 1e-6
+FEW = 16
+"""What a node has so few of (GPUs) comes in whole units anyway: a reserve of it would be a whole node more."""
 PREFERENCE = 1e-4
 TWO_STAGE = 250
 """Up to this many nodes the split that moves fewest pods is a linear programme of its own."""
@@ -32,7 +34,8 @@ class Guide:
         self.shrink = 0.0
         self.cost = _with_preference(bounded.relaxation)
         self.lp.set_cost(self.cost)
-        self.lp.solve(run.left())
+        self.lp.start_cold()
+        self.lp.solve(run)
         self.lp.remember()
         self._first_counts = bounded.point.x[: self.relaxation.num_classes].copy()
         upper = self.relaxation.upper.copy()
@@ -47,26 +50,43 @@ class Guide:
         if share == self.shrink:
             return
         self.shrink = share
+        self.lp.set_row_upper(*self._held_back())
+
+    def _held_back(self) -> tuple[IntArray, FloatArray]:
+        """Capacity rows and their upper sides under the present reserve."""
         c, k = np.nonzero(self.relaxation.capacity_row >= 0)
         rows = self.relaxation.capacity_row[c, k]
-        reserve = share * self.relaxation.problem.class_capacity[c, k] * self._first_counts[c]
-        self.lp.set_row_upper(rows, self.relaxation.rows.upper[rows] - reserve)
+        capacity = self.relaxation.problem.class_capacity[c, k]
+        reserve = np.where(capacity > FEW, self.shrink * capacity * self._first_counts[c], 0.0)
+        return rows, self.relaxation.rows.upper[rows] - reserve
+
+    def best_counts(self, budget: MipBudget) -> IntArray | None:
+        """[c] the cheapest integer node counts under the present reserve, by branch and bound from scratch."""
+        rows, upper = self.bounded.rows, self.bounded.rows.upper.copy()
+        which, sides = self._held_back()
+        upper[which] = sides
+        held = Rows(rows.start, rows.column, rows.value, rows.lower, upper)
+        lp = Lp(self.cost, *self._box, held, self.run.limits.seed)
+        size = self.relaxation.num_classes
+        x = lp.solve_integer(np.arange(self.relaxation.num_columns) < size, budget, self.run).x
+        return None if x is None else np.round(x[:size]).astype(np.int64)
 
     def solve(self, rounds: int = 12) -> bool:
         """Solve as things are set, adding broken rows at most so many times; whether there is a solution."""
         bounded = self.bounded
-        bounded.point = self.lp.solve(self.run.left())
+        bounded.point = self.lp.solve(self.run)
         for _ in range(rounds):
             if bounded.point.ended is not Ended.OPTIMAL or not bounded.separate(bounded.point.x):
                 break
-            bounded.point = self.lp.solve(self.run.left())
+            bounded.point = self.lp.solve(self.run)
         return bounded.point.ended is Ended.OPTIMAL
 
     def solve_with_twins(self, twins: IntArray) -> FloatArray | None:
         """Solve with twin columns behind the relaxation's; each twin's value is added to its original."""
         size, bounded = self.relaxation.num_columns, self.bounded
+        self.lp.start_cold()
         while True:
-            bounded.point = self.lp.solve(self.run.left())
+            bounded.point = self.lp.solve(self.run)
             if bounded.point.ended is not Ended.OPTIMAL:
                 return None
             x = bounded.point.x[:size].copy()
@@ -87,6 +107,11 @@ class Guide:
     def set_counts(self, lower: FloatArray, upper: FloatArray) -> None:
         """Bound the node counts."""
         self.lp.set_bounds(np.arange(self.relaxation.num_classes), lower, upper)
+
+    def solve_counts(self, lower: FloatArray, upper: FloatArray) -> bool:
+        """Bound the node counts and solve without new rows."""
+        self.set_counts(lower, upper)
+        return self.solve(rounds=0)
 
     def restart(self) -> None:
         """Node counts as in the relaxation again, and its basis: a far-off one costs more pivots than a cold start."""
@@ -120,7 +145,8 @@ def dive(guide: Guide) -> IntArray | None:
     None where the relaxation (with its shrunk capacities) has no solution.
     """
     size = guide.relaxation.num_classes
-    lower, upper = guide.relaxation.lower[:size].copy(), guide.relaxation.upper[:size].copy()
+    least, most = guide.relaxation.lower[:size], guide.relaxation.upper[:size]
+    lower, upper = least.copy(), most.copy()
     guide.restart()
     solved = guide.solve()
     for _ in range(4 * size):
@@ -134,15 +160,17 @@ def dive(guide: Guide) -> IntArray | None:
             return np.asarray(nearest, dtype=np.int64)
         order = fractional[np.argsort(distance[fractional], kind="stable")]
         chosen = order[: max(1, len(order) // 2)]
-        box = (lower.copy(), upper.copy())
+        before = lower.copy()
         lower[chosen] = upper[chosen] = nearest[chosen]
-        guide.set_counts(lower, upper)
-        solved = guide.solve(rounds=0)
+        solved = guide.solve_counts(lower, upper)
         if not solved:
-            lower, upper = box
-            lower[chosen] = np.ceil(y[chosen] - NEAR)
-            guide.set_counts(lower, upper)
-            solved = guide.solve(rounds=0)
+            lower = before
+            lower[chosen], upper[chosen] = np.ceil(y[chosen] - NEAR), most[chosen]
+            solved = guide.solve_counts(lower, upper)
+        if not solved:
+            # What was rounded down before stands in the way.
+            upper = most.copy()
+            solved = guide.solve_counts(lower, upper)
     return None
 
 

@@ -33,8 +33,8 @@ class Tracker(ABC):
         """Whether arrivals so far could all have been admitted, given where everything is now."""
         return True
 
-    def keep(self, kept: BoolArray) -> None:
-        """Told when the set of kept nodes changes."""
+    def watch(self, kept: BoolArray, changes: list[int]) -> None:
+        """Given the array of kept nodes once, and a number that goes up whenever it changes."""
         return
 
 
@@ -134,14 +134,16 @@ class SpreadTracker(Tracker):
         self.eligible = eligible_nodes(problem, rule)
         self.count, self.arrived = self._zeros(), self._zeros()
         self._kept: BoolArray = self.eligible
-        self._present: IntArray | None = None
+        self._changes, self._seen = [0], -1
+        self._present: IntArray = self._zeros()[:0]
 
-    def keep(self, kept: BoolArray) -> None:
+    def watch(self, kept: BoolArray, changes: list[int]) -> None:
         """Only domains with an eligible kept node are left; worked out when next asked."""
-        self._kept, self._present = kept, None
+        self._kept, self._changes, self._seen = kept, changes, -1
 
     def _least(self) -> int:
-        if self._present is None:
+        if self._seen != self._changes[0]:
+            self._seen = self._changes[0]
             self._present = np.unique(self.domain[self.eligible & self._kept])
         few = self.rule.min_domains is not None and len(self._present) < self.rule.min_domains
         return 0 if few or not len(self._present) else int(self.count[self._present].min())

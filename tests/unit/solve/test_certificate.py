@@ -2,9 +2,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ksolver_cli.domain.plan import Limits
 from ksolver_cli.solve.bound.certificate import certified_bound, lift
 from ksolver_cli.solve.bound.highs import Ended, Lp
 from ksolver_cli.solve.bound.sparse import RowBuilder, Rows
+from ksolver_cli.solve.solution import Run
 
 INF = float("inf")
 
@@ -23,7 +25,7 @@ def _programme(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.nda
 @given(st.integers(0, 10_000))
 def test_optimal_duals_certify_the_optimum(seed: int) -> None:
     cost, lower, upper, rows = _programme(np.random.default_rng(seed))
-    result = Lp(cost, lower, upper, rows).solve(10.0)
+    result = Lp(cost, lower, upper, rows).solve(Run(Limits()))
     if result.ended is not Ended.OPTIMAL:
         return
     bound = certified_bound(cost, lower, upper, rows, result.duals)
@@ -35,7 +37,7 @@ def test_optimal_duals_certify_the_optimum(seed: int) -> None:
 def test_any_multipliers_give_a_bound(seed: int) -> None:
     rng = np.random.default_rng(seed)
     cost, lower, upper, rows = _programme(rng)
-    result = Lp(cost, lower, upper, rows).solve(10.0)
+    result = Lp(cost, lower, upper, rows).solve(Run(Limits()))
     if result.ended is Ended.OPTIMAL:
         multipliers = rng.normal(0.0, 1e6, rows.count)
         assert certified_bound(cost, lower, upper, rows, multipliers) <= result.objective + 1e-3
