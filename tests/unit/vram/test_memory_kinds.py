@@ -11,7 +11,7 @@ from ksolver_cli.vram.memory.architecture import Architecture, from_hints
 from ksolver_cli.vram.memory.configuration import read_configuration
 from ksolver_cli.vram.memory.estimate import Estimate, Setting, estimate
 from ksolver_cli.vram.memory.inference import kv_bytes_per_token
-from ksolver_cli.vram.memory.models import known_model
+from ksolver_cli.vram.memory.models import known_model, known_models
 from ksolver_cli.vram.memory.parallel import Parallelism
 from ksolver_cli.vram.memory.precision import precision_named
 from ksolver_cli.vram.memory.training import Training, training_memory
@@ -138,3 +138,19 @@ def test_what_jax_takes_is_no_need_and_teaches_nothing() -> None:
     assert "engine" not in from_numbers(as_numbers(found)).words
     answer = Predictor([], largest_card_mib=294_912).predict(Asked(pod))
     assert answer.vram_mib is None
+
+
+@pytest.mark.parametrize("name", sorted(known_models()))
+@pytest.mark.parametrize("stage", [0, 1, 2, 3])
+@pytest.mark.parametrize("precision", ["fp32", "bf16", "fp16"])
+def test_no_known_model_is_promised_less_than_its_states(name: str, stage: int, precision: str) -> None:
+    """AdamW takes 16 bytes a parameter over all GPUs together, however they are spread."""
+    words = {"model": name, "mode": "training", "precision": precision, "optimizer": "adamw"}
+    numbers = {"batch_size": 1.0, "sequence_length": 128.0, "zero_stage": float(stage)}
+    for degrees in ({}, {"tensor_parallel": 4.0}, {"pipeline_parallel": 2.0}, {"tensor_parallel": 2.0}):
+        answer = must({**numbers, **degrees}, words, Setting("PyTorchJob", processes=8))
+        known = known_model(name)
+        assert known is not None
+        assert answer.mib >= answer.floor_mib >= 16 * known.parameters / 8 / MIB * (1 if stage == 3 else 0.999)
+        serving = must(numbers, {"model": name, "mode": "inference", "precision": "bf16"}, Setting(processes=1))
+        assert serving.mib * MIB >= 2 * known.parameters
