@@ -15,6 +15,7 @@ from pathlib import Path
 from ksolver_cli.cli.common.exits import CommandError, Exit, one_line
 from ksolver_cli.cli.common.output import expect_writable
 from ksolver_cli.cli.gpu_memory.problems import tell
+from ksolver_cli.cli.gpu_memory.progress import Told, telling
 from ksolver_cli.cli.gpu_memory.words import some
 from ksolver_cli.collect.access.settings import Connection
 from ksolver_cli.collect.errors import CollectError
@@ -172,10 +173,12 @@ def _observe(asked: Asked, summary: Summary) -> None:
     _expect_store(asked.store)
     settings, matchers = asked.server.settings(), asked.server.matchers()
     window = Window(_moment(asked.end), duration(asked.window, "--window"))
-    source = asked.specs.source()
     with _errors_told():
-        with PrometheusClient(replace(settings, partial_answers=asked.allow_partial)) as prometheus:
-            findings = observe(prometheus, source, window, Cards.bundled(), matchers)
+        settings = replace(settings, partial_answers=asked.allow_partial)
+        with telling() as say, PrometheusClient(settings) as prometheus:
+            say("reading pods and nodes")
+            source = asked.specs.source()
+            findings = observe(Told(prometheus, say), source, window, Cards.bundled(), matchers)
         _warn(findings)
         if findings.reading.partial and not asked.allow_partial:
             raise CommandError(
