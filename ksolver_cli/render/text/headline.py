@@ -7,7 +7,7 @@ from ksolver_cli.domain.report.report import ClusterFacts, Report
 from ksolver_cli.render.amounts import hourly, many, monthly, percent
 from ksolver_cli.render.console import paragraph
 from ksolver_cli.render.safe import plain
-from ksolver_cli.render.text.robust import binding
+from ksolver_cli.render.text.robust import all_of, binding
 
 STOPPED = {"time": "the time limit", "interrupt": "Ctrl-C"}
 """What may end a search before its work is done."""
@@ -25,7 +25,7 @@ def render_headline(console: Console, report: Report) -> None:
     if report.plan is not None:
         paragraph(console, _outcome(report, report.plan), style="green" if report.plan.nodes else "")
     if report.robust is not None:
-        paragraph(console, f"The plan holds in all {len(report.robust.snapshots)} snapshots. {binding(report.robust)}")
+        paragraph(console, f"The plan holds in {all_of(report.robust)} snapshots. {binding(report.robust)}")
     if report.limited_by in STOPPED:
         early = f"The search was ended by {STOPPED[report.limited_by]}: there may be more to save."
         paragraph(console, early, style="yellow")

@@ -35,6 +35,11 @@ def render_robust(console: Console, robust: RobustFacts, currency: str) -> None:
     paragraph(console, f"({LEGEND})", 2, hang=2, style="dim")
 
 
+def all_of(robust: RobustFacts) -> str:
+    """`both`, or how many there are."""
+    return "both" if len(robust.snapshots) == 2 else f"all {len(robust.snapshots)}"
+
+
 def binding(robust: RobustFacts) -> str:
     """Which snapshot binds, as one sentence."""
     newest, *others = robust.snapshots
@@ -51,13 +56,11 @@ def binding(robust: RobustFacts) -> str:
 
 
 def _title(robust: RobustFacts, currency: str) -> str:
-    title = f"Snapshots: the plan holds in all {len(robust.snapshots)}"
+    title = f"Snapshots: the plan holds in {all_of(robust)}"
     if robust.saving is None:
         return title
     low, high = (monthly(m, currency) for m in (robust.saving.at_least_micros, robust.saving.at_most_micros))
-    return (
-        f"{title}; a plan that does so saves {low} (proven best)" if low == high else f"{title}; {low} … {high} a month"
-    )
+    return f"{title}; {low} a month (proven best)" if low == high else f"{title}; {low} … {high} a month"
 
 
 def _cells(row: SnapshotRow, currency: str) -> tuple[str, ...]:
@@ -65,7 +68,8 @@ def _cells(row: SnapshotRow, currency: str) -> tuple[str, ...]:
     counts = (row.nodes, row.pods_bound)
     return (
         plain(row.source) + (" (newest)" if row.newest else ""),
-        plain(row.collected_at) or "not said",
+        # A blank, so that a narrow column breaks between day and hour.
+        plain(row.collected_at).replace("T", " ") or "not said",
         *("–" if count is None else f"{count:,}" for count in counts),
         *("–" if micros is None else monthly(micros, currency) for micros in savings),
         *("" if row.newest else "–" if count is None else f"{count:,}" for count in (row.given_back, row.blocked)),

@@ -139,7 +139,7 @@ def test_no_price_means_no_amount(tmp_path: Path) -> None:
 def test_the_text_says_what_binds_and_of_what_it_speaks(tmp_path: Path) -> None:
     quiet, busy = taken(tmp_path, "quiet.json", QUIET, "800m"), taken(tmp_path, "busy.json", BUSY, "1900m")
     text = analyse(quiet, busy).stdout
-    assert f"The plan holds in all 2 snapshots. {busy} binds: with the newest it leaves least." in text
+    assert f"The plan holds in both snapshots. {busy} binds: with the newest it leaves least." in text
     assert f"speak of {quiet}, the newest." in text
     assert "Snapshots" not in analyse(quiet).stdout
 
