@@ -158,7 +158,7 @@ class _Search:
     def _curve(self, plan: DrainPlan, best: Settled) -> tuple[CurvePoint, ...]:
         """What fewer moves would save: plans for shares of all movable pods, each judged, none worse than the last.
 
-        Parts of the plan itself are looked at first: what held with more nodes gone mostly holds with fewer.
+        They are parts of the plan itself: what held with more nodes gone mostly holds with fewer.
         """
         whole = plan.cost_before_micros - plan.cost_after_micros
         points = [CurvePoint(0, 0, 0)]
@@ -168,8 +168,8 @@ class _Search:
             if budget > NEAR * plan.evictions or self._clock.is_over():
                 break
             self._progress(f"what {share} % of moves would save", 0.95)
-            part = self._affordable([("part of the plan", best.nodes)], budget)
-            settled = self._best(part, best, NEAR)
+            part = within_budget(self._prospects, best.nodes, budget)
+            settled = self._best([("part of the plan", part)], best)
             small = self._plan_of(settled)
             saved = small.cost_before_micros - small.cost_after_micros
             if points[-1].saving_micros < saved < whole and judge(self._cluster, small, self._prices).accepted:
@@ -181,11 +181,10 @@ class _Search:
     def _plan_of(self, settled: Settled, tail: Tail = NO_TAIL) -> DrainPlan:
         return to_plan(self._prospects, settled.drain, settled.reference, settled.replays, tail)
 
-    def _best(self, candidates: list[Found], like: Settled | None = None, enough: float = 1.0) -> Settled:
+    def _best(self, candidates: list[Found], like: Settled | None = None) -> Settled:
         """The best settled set; one that promises less than what is held already is not looked at.
 
-        Evictions start in the order of `like`, else from one worked out afresh. No node is given back for a set where
-        this share of what it promises (`enough`) is saved already.
+        Evictions start in the order of `like`, else from one worked out afresh.
         """
         best, saved = self._settler.nothing(), 0
         opened: list[Opened] = []
@@ -201,8 +200,6 @@ class _Search:
             if saved and self._clock.is_over():
                 break
             self._progress("giving nodes back", 0.5 + 0.4 * rank / len(opened))
-            if saved >= enough * self._prospects.saving(first.tried.sequence.nodes):
-                continue
             settled = self._settler.settle(first, saved)
             if settled is not None and self._prospects.saving(settled.nodes) > saved:
                 best, saved = settled, self._prospects.saving(settled.nodes)
