@@ -14,6 +14,7 @@ from ksolver_cli.solve.place.greedy import drain_one_by_one
 from ksolver_cli.solve.place.improve import fewer_moves, go_home, improve
 from ksolver_cli.solve.place.realise import Incumbent, baseline, incumbent_of, realise
 from ksolver_cli.solve.place.repair import Effort
+from ksolver_cli.solve.place.rescue import rescue
 from ksolver_cli.solve.place.targets import TWO_STAGE, Guide, dive
 from ksolver_cli.solve.problem import IntArray, Problem
 from ksolver_cli.solve.solution import Progress, Run
@@ -169,7 +170,7 @@ class _Search:
         if cost > self.best.cost:
             return
         state = realise(guide, counts, self.rng, Effort(self.run.work(3000), 120), stay=stay)
-        if state.is_complete():
+        if rescue(state, self.rng, self.best.cost):
             before = self.best
             self._offer(incumbent_of(state), method)
             if self.best is not before:

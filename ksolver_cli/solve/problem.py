@@ -153,6 +153,16 @@ class Problem:
         """[n] domain index of each node for the key, −1 without the label."""
         return np.asarray(self.domain[self.key_index[key]])
 
+    @cached_property
+    def class_domain(self) -> IntArray:
+        """[t, c] the domain that all nodes of the class share; −1 where there is none, −2 where they differ."""
+        table = np.full((len(self.keys), self.num_classes), -1, dtype=np.int64)
+        for c, nodes in enumerate(self.class_nodes):
+            if len(nodes):
+                inside = self.domain[:, nodes]
+                table[:, c] = np.where((inside == inside[:, :1]).all(axis=1), inside[:, 0], -2)
+        return table
+
     def is_host_key(self, key: str) -> bool:
         """Whether no two nodes share a domain of the key."""
         return key in self.host_keys

@@ -1,4 +1,4 @@
-"""Measure the solver beside its rivals: python -m tests.bench [--sizes 50,200] [--seeds 8] [--out FOLDER]."""
+"""Measure the solver beside its rivals: python -m tests.bench [--sizes 50,200] [--keep] [--compare FILE]."""
 
 import argparse
 import json
@@ -6,10 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.bench.table import markdown
+from tests.bench.table import Row, markdown
 
 ROOT = Path(__file__).resolve().parents[2]
-SECONDS = {50: 15.0, 200: 15.0, 1000: 60.0, 5000: 180.0}
+SECONDS = {50: 60.0, 200: 60.0, 1000: 180.0, 5000: 400.0}
+"""Guards by size, wide enough for a busy machine: work ends a search, not the clock."""
+SEEDS = {5000: 2}
+RESULTS = ROOT / "tests" / "bench" / "results" / "solver.json"
+PAGE = ROOT / "docs" / "benchmarks.md"
 
 
 def main(arguments: list[str]) -> int:
@@ -19,40 +23,60 @@ def main(arguments: list[str]) -> int:
         from tests.bench.measure import measure
 
         nodes, seed = (int(part) for part in options.one.split("-"))
-        row = measure(nodes, seed, options.seconds or SECONDS.get(nodes, 60.0), not options.no_rivals)
+        row = measure(nodes, seed, options.seconds or SECONDS.get(nodes, 60.0), options)
         sys.stdout.write(json.dumps(row) + "\n")
         return 0
-    options.out.mkdir(parents=True, exist_ok=True)
     before = json.loads(options.compare.read_text(encoding="utf-8")) if options.compare else []
-    rows: list[dict[str, object]] = []
+    rows = _kept(options)
     for nodes in (int(size) for size in options.sizes.split(",")):
-        for seed in range(1, options.seeds + 1):
-            rows.append(_run(nodes, seed, options))
-            sys.stderr.write(f"{rows[-1]['instance']}: gap {rows[-1]['gap']}\n")
-            # Written after each row, so that a long run that is cut short leaves what it measured.
-            (options.out / "benchmarks.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-            (options.out / "benchmarks.md").write_text(markdown(rows, before), encoding="utf-8")
+        for seed in range(1, (options.seeds or SEEDS.get(nodes, 8)) + 1):
+            if not any(row["instance"] == f"{nodes}-{seed}" for row in rows):
+                rows.append(_run(nodes, seed, options))
+                sys.stderr.write(f"{rows[-1]['instance']}: gap {rows[-1]['gap']}\n")
+                # Written after each row, so that a long run that is cut short leaves what it measured.
+                _write(options, rows, before)
+    _write(options, rows, before)
     return 0 if all(not row["faults"] for row in rows) else 1
+
+
+def _kept(options: argparse.Namespace) -> list[Row]:
+    if not options.keep or not options.results.exists():
+        return []
+    rows: list[Row] = json.loads(options.results.read_text(encoding="utf-8"))
+    return rows
+
+
+def _write(options: argparse.Namespace, rows: list[Row], before: list[Row]) -> None:
+    rows.sort(key=lambda row: (int(str(row["nodes"])), int(str(row["seed"]))))
+    options.results.parent.mkdir(parents=True, exist_ok=True)
+    lines = ",\n".join(json.dumps(row) for row in rows)
+    options.results.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    options.page.write_text(markdown(rows, before), encoding="utf-8")
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Measure the solver and its rivals.")
-    parser.add_argument("--sizes", default="50,200,1000")
-    parser.add_argument("--seeds", type=int, default=8, help="seeds 1…N of each size")
+    parser.add_argument("--sizes", default="50,200,1000,5000")
+    parser.add_argument("--seeds", type=int, default=0, help="seeds 1…N of each size; 0 for the size's own number")
     parser.add_argument("--seconds", type=float, default=0.0, help="guard of one solve; 0 for the size's own")
     parser.add_argument("--no-rivals", action="store_true")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs")
-    parser.add_argument("--compare", type=Path, default=None, help="a stored benchmarks.json to compare with")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="the JSON file to write")
+    parser.add_argument("--page", type=Path, default=PAGE, help="the Markdown page to write")
+    parser.add_argument("--keep", action="store_true", help="go on where a run was cut short: keep rows that are there")
+    parser.add_argument("--compare", type=Path, default=None, help="a stored JSON file to compare with")
+    parser.add_argument("--instances", type=Path, default=None, help="a folder that keeps instances between runs")
     parser.add_argument("--one", default="", help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 
 
-def _run(nodes: int, seed: int, options: argparse.Namespace) -> dict[str, object]:
+def _run(nodes: int, seed: int, options: argparse.Namespace) -> Row:
     command = [sys.executable, "-m", "tests.bench", "--one", f"{nodes}-{seed}", "--seconds", str(options.seconds)]
     if options.no_rivals:
         command.append("--no-rivals")
+    if options.instances:
+        command += ["--instances", str(options.instances)]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
-    row: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
+    row: Row = json.loads(done.stdout.splitlines()[-1])
     return row
 
 

@@ -1,5 +1,6 @@
 """The instances that are measured: seeded clusters of every kind, read by the whole pipeline."""
 
+import pickle
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -52,6 +53,18 @@ def read(item: Instance) -> Problem:
         path.write_bytes(orjson.dumps(generate(item.settings)))
         cluster = normalise(read_snapshot([path]))
     return problem_of(cluster)
+
+
+def stored(item: Instance, folder: Path | None) -> Problem:
+    """The same, kept in the folder between runs if one is given (making one takes longer than solving it)."""
+    if folder is None:
+        return read(item)
+    path = folder / f"{item.name}.pkl"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(pickle.dumps(read(item)))
+    problem: Problem = pickle.loads(path.read_bytes())
+    return problem
 
 
 def problem_of(cluster: Cluster) -> Problem:

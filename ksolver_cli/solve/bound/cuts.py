@@ -83,13 +83,14 @@ def _cap_rows(relaxation: Relaxation, key: str, members_of: frozenset[int], limi
     nodes = problem.pod_node[pods]
     nodes = nodes[(nodes >= 0) & ~problem.resident[problem.pod_group[pods]]]
     if problem.is_host_key(key):
-        here = np.bincount(nodes, minlength=problem.num_nodes)
-        for c, members in enumerate(problem.class_nodes):
-            columns = _columns(relaxation, groups, [c])
-            if len(columns) and (domains[members] >= 0).all():
-                over = float(np.maximum(here[members] - limit, 0).sum())
-                values = np.concatenate([[-float(limit)], np.ones(len(columns))])
-                builder.add(np.concatenate([[c], columns]), values, -INF, over)
+        over = np.maximum(np.bincount(nodes, minlength=problem.num_nodes) - limit, 0)
+        over_in = np.bincount(problem.node_class, weights=over, minlength=problem.num_classes)
+        unlabelled = np.bincount(problem.node_class[domains < 0], minlength=problem.num_classes)
+        table = relaxation.column_of[groups]
+        for c in np.flatnonzero((table >= 0).any(axis=0) & (unlabelled == 0)).tolist():
+            columns = table[:, c][table[:, c] >= 0]
+            values = np.concatenate([[-float(limit)], np.ones(len(columns))])
+            builder.add(np.concatenate([[c], columns]), values, -INF, float(over_in[c]))
         return
     here = np.bincount(domains[nodes][domains[nodes] >= 0], minlength=int(domains.max()) + 1)
     for domain, classes in eligible_domains(problem, key, frozenset(range(problem.num_classes))).items():

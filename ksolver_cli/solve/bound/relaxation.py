@@ -202,15 +202,15 @@ def _vanishing_sets(problem: Problem) -> tuple[tuple[int, ...], ...]:
 
 def eligible_domains(problem: Problem, key: str, eligible: frozenset[int]) -> dict[int, tuple[int, ...]]:
     """Domain → classes with eligible nodes in it, where classes do not straddle domains; else empty."""
-    domains = problem.domains_of(key)
+    classes = np.array(sorted(eligible), dtype=np.int64)
+    domains = problem.class_domain[problem.key_index[key], classes]
+    if (domains == -2).any():
+        return {}
     found: dict[int, list[int]] = {}
-    for c in sorted(eligible):
-        inside = np.unique(domains[problem.class_nodes[c]])
-        if len(inside) > 1:
-            return {}
-        if len(inside) and inside[0] >= 0:
-            found.setdefault(int(inside[0]), []).append(c)
-    return {domain: tuple(classes) for domain, classes in found.items()}
+    for c, domain in zip(classes.tolist(), domains.tolist(), strict=True):
+        if domain >= 0:
+            found.setdefault(domain, []).append(c)
+    return {domain: tuple(members) for domain, members in found.items()}
 
 
 def may_vanish(problem: Problem, classes: tuple[int, ...]) -> bool:

@@ -91,8 +91,7 @@ def _attempt(state: State, leave: int, come: int, rng: np.random.Generator) -> b
         state.take(pod)
     state.keep(leave, False)
     if come >= 0:
-        state.keep(come, True)
-    _return_home(state, come)
+        state.keep_again(come)
     effort = SHORT if problem.num_nodes <= FEW_NODES else BRIEF
     if _place(state, pods) and repair(state, rng, effort):
         state.forget()
@@ -102,15 +101,6 @@ def _attempt(state: State, leave: int, come: int, rng: np.random.Generator) -> b
     if come >= 0:
         state.keep(come, False)
     return False
-
-
-def _return_home(state: State, node: int) -> None:
-    """Residents of a node that comes back are there again."""
-    if node < 0:
-        return
-    problem = state.problem
-    for pod in np.flatnonzero((problem.pod_node == node) & problem.resident[problem.pod_group]).tolist():
-        state.put(int(pod), node)
 
 
 def _place(state: State, pods: list[int]) -> bool:

@@ -64,6 +64,13 @@ class State:
         self.kept[node] = kept
         self._changes[0] += 1
 
+    def keep_again(self, node: int) -> None:
+        """Keep a removed node after all; its residents are back on it."""
+        problem = self.problem
+        self.keep(node, True)
+        for pod in np.flatnonzero((problem.pod_node == node) & problem.resident[problem.pod_group]).tolist():
+            self.put(int(pod), node)
+
     def put(self, pod: int, node: int) -> None:
         """Place an `AWAY` pod."""
         self._journal.append((pod, AWAY))
