@@ -106,7 +106,8 @@ def _write(document: Document, target: Target) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        what = f"{error.filename or target.out}: {error.strerror or error}"
+        place = error.filename or ("stdout" if target.out == STDOUT else target.out)
+        what = f"{place}: {error.strerror or error}"
         raise CommandError(what, "nothing was written; give --out a path with room", Exit.USAGE) from error
 
 
