@@ -23,7 +23,7 @@ P = ParamSpec("P")
 GIB = 2**30
 _NEAR = 6
 
-app = typer.Typer(help="List, look up, check and extend the price and hardware catalogs.", no_args_is_help=True)
+app = typer.Typer(help="Look up, check and extend prices and hardware.", no_args_is_help=True)
 
 
 class Output(StrEnum):
@@ -39,7 +39,7 @@ OutputOption = Annotated[Output, typer.Option("-o", "--output", help="How to pri
 Record = dict[str, object]
 
 
-def _command(name: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
+def _command(name: str, short: str | None = None) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """Register a command whose errors are told in two lines."""
 
     def register(function: Callable[P, None]) -> Callable[P, None]:
@@ -51,13 +51,13 @@ def _command(name: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
 
         run.__wrapped__ = function  # type: ignore[attr-defined]  # typer reads the signature of what is wrapped
         run.__doc__ = function.__doc__
-        app.command(name)(guarded(run))
+        app.command(name, short_help=short)(guarded(run))
         return function
 
     return register
 
 
-@_command("list")
+@_command("list", "Providers, their regions, and types with prices.")
 def list_(provider: ProviderOption = None, region: RegionOption = None, output: OutputOption = Output.TABLE) -> None:
     """Providers; with --provider its regions; with --region too, the instance types and their prices."""
     catalog = bundled_catalog()
@@ -73,7 +73,7 @@ def list_(provider: ProviderOption = None, region: RegionOption = None, output: 
     _print(records, output)
 
 
-@_command("show")
+@_command("show", "All that is known of an instance type.")
 def show(
     instance_type: Annotated[str, typer.Argument(help="An instance type, such as m5.xlarge.")],
     region: RegionOption = None,
@@ -130,7 +130,7 @@ def sources(output: OutputOption = Output.TABLE) -> None:
     )
 
 
-@_command("gpus")
+@_command("gpus", "GPUs, and the memory of one device.")
 def gpus(output: OutputOption = Output.TABLE) -> None:
     """GPUs: memory of one device, and the lowest figure that nodes report for it."""
     _print(
@@ -142,7 +142,7 @@ def gpus(output: OutputOption = Output.TABLE) -> None:
     )
 
 
-@_command("cards")
+@_command("cards", "GPU cards with their prices and FP16 TFLOPS.")
 def cards(output: OutputOption = Output.TABLE) -> None:
     """GPU cards with a price an hour and FP16 TFLOPS, as TensorFusion ships them."""
     _print(
@@ -160,7 +160,7 @@ def cards(output: OutputOption = Output.TABLE) -> None:
     )
 
 
-@_command("extend")
+@_command("extend", "Start a price file with a row for each type.")
 def extend(
     instance_types: Annotated[list[str], typer.Argument(help="Instance types to price.")],
     region: Annotated[str, typer.Option("--region", help="The region to price them in.")],

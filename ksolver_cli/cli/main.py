@@ -18,6 +18,8 @@ app = typer.Typer(
     help="How much a Kubernetes cluster overpays for compute, what stops it from paying less, and how to get there.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    # Boxes cut names that do not fit 80 columns; plain help breaks lines instead, and starts faster.
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "KSOLVER"},
 )
 
@@ -51,14 +53,16 @@ def root(
         os.environ[DEBUG_VARIABLE] = "1"
 
 
-app.command("analyze")(guarded(analyze.analyze))
+app.command("analyze", short_help="What the cluster overpays, why, and how to get there.")(guarded(analyze.analyze))
 app.command("snapshot")(guarded(snapshot.snapshot))
-app.command("rbac")(guarded(rbac.rbac))
-app.command("doctor")(guarded(doctor.doctor))
-app.command("why")(guarded(why.why))
-app.command("conform")(guarded(conform.conform))
-app.command("vram-observe")(guarded(vram_observe.vram_observe))
-app.command("vram-predict")(guarded(vram_predict.vram_predict))
+app.command("rbac", short_help="Print the read-only roles that ksolver needs.")(guarded(rbac.rbac))
+app.command("doctor", short_help="Check access, versions and Prometheus; say what to fix.")(guarded(doctor.doctor))
+app.command("why", short_help="What every node's Filter phase says of one pod.")(guarded(why.why))
+app.command("conform", short_help="Compare feasibility with kube-scheduler's, pair by pair.")(guarded(conform.conform))
+app.command("vram-observe", short_help="Append measured peak GPU memory to a store.")(
+    guarded(vram_observe.vram_observe)
+)
+app.command("vram-predict", short_help="Predict the peak GPU memory of workloads.")(guarded(vram_predict.vram_predict))
 app.add_typer(catalog.app, name="catalog")
 app.add_typer(plan.app, name="plan")
 
