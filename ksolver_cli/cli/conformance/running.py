@@ -20,7 +20,7 @@ from ksolver_cli.render.caveats import gap_words
 from ksolver_cli.render.conform.junit import skipped_junit, to_junit
 from ksolver_cli.render.conform.record import comparison_record, skipped_record
 from ksolver_cli.render.conform.text import render_comparison
-from ksolver_cli.render.console import PIPE_WIDTH, capture, console_for
+from ksolver_cli.render.console import PIPE_WIDTH, capture, console_for, tidy
 from ksolver_cli.snapshot.model import Snapshot
 from ksolver_cli.snapshot.read import read_snapshot
 
@@ -144,10 +144,11 @@ def _print(found: Comparison, showing: Showing) -> None:
     if showing.junit is not None:
         emit(to_junit(found), showing.junit, flag="--junit")
     if showing.format == "json":
-        emit(orjson.dumps(comparison_record(found), option=orjson.OPT_INDENT_2).decode() + "\n", showing.out)
-    elif showing.out in (None, STDOUT):
-        render_comparison(console_for(), found)
-    else:
-        console, buffer = capture(PIPE_WIDTH)
-        render_comparison(console, found)
-        emit(buffer.getvalue(), showing.out)
+        text = orjson.dumps(comparison_record(found), option=orjson.OPT_INDENT_2).decode() + "\n"
+        return emit(text, showing.out, exact=True)
+    console, to_stdout = console_for(), showing.out in (None, STDOUT)
+    if to_stdout and console.is_terminal:
+        return render_comparison(console, found)
+    pipe, buffer = capture(console.width if to_stdout else PIPE_WIDTH)
+    render_comparison(pipe, found)
+    return emit(tidy(buffer.getvalue()), showing.out)
