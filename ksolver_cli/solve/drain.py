@@ -133,14 +133,22 @@ class _DrainModel:
         self, columns: Columns, split: tuple[Rows, Rows], x: FloatArray, run: Run, start: bool = False
     ) -> "_Found":
         """The MIP with lazy rows. With `start`, x is where it starts; without, the nodes that x decides are fixed."""
-        rows, spare = split
+        if start:
+            return self._searched(columns, split, x, run)
         nodes = self.problem.num_nodes
         cost, lower, upper = columns[0], columns[1].copy(), columns[2].copy()
-        if not start:
-            settled = np.flatnonzero(np.abs(x[:nodes] - np.round(x[:nodes])) < 1e-6)
-            lower[settled] = upper[settled] = np.round(x[settled])
+        settled = np.flatnonzero(np.abs(x[:nodes] - np.round(x[:nodes])) < 1e-6)
+        lower[settled] = np.round(x[settled])
+        narrow = upper.copy()
+        narrow[settled] = lower[settled]
+        found = self._searched((cost, lower, narrow), split, None, run)
+        # Fractions lean on nodes that are cut up; whole nodes may need some that the programme let go altogether.
+        return found if found.x is not None or run.stopped() else self._searched((cost, lower, upper), split, None, run)
+
+    def _searched(self, columns: Columns, split: tuple[Rows, Rows], guess: FloatArray | None, run: Run) -> "_Found":
+        (cost, lower, upper), (rows, spare) = columns, split
+        nodes = self.problem.num_nodes
         budget = MipBudget(run.work(MIP_NODES), run.work(MIP_STEPS), MIP_GAP)
-        guess = x if start else None
         for _ in range(MIP_ROUNDS):
             lp = Lp(cost, lower, upper, rows, run.limits.seed)
             result = lp.solve_integer(np.arange(len(cost)) < nodes, budget, run, guess)
