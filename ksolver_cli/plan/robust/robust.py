@@ -112,13 +112,15 @@ class _Robust:
         """
         first, *others = sorted(starts, key=lambda start: (start.saving, start.index))
         best = self._rounds.hold(first.nodes, self._all)
-        if not self._is_enough(best, starts):
+        if not self._is_enough(best, min(start.saving for start in starts)):
             best = self._better(best, self._rounds.grown(first.index, best, self._joint))
+        # What may not go in all has had its chance to be made up for.
+        wanted = min(self._rounds.saving(start.nodes) for start in starts)
         for nodes in self._sets(others):
-            if self._is_enough(best, starts):
+            if self._is_enough(best, wanted):
                 break
             best = self._better(best, nodes)
-        if first.index and not self._is_enough(best, starts):
+        if first.index and not self._is_enough(best, wanted):
             best = self._better(best, self._rounds.grown(0, best, self._joint))
         return best
 
@@ -127,9 +129,9 @@ class _Robust:
         saved = self._rounds.saving(best)
         return self._rounds.hold(nodes, self._all, saved) or best if self._rounds.saving(nodes) > saved else best
 
-    def _is_enough(self, best: Nodes, starts: Sequence[_Start]) -> bool:
-        """Whether the search is to end: the set saves about what the tightest snapshot would leave by itself."""
-        return self._rounds.is_over or self._rounds.saving(best) >= NEAR * min(start.saving for start in starts)
+    def _is_enough(self, best: Nodes, wanted: int) -> bool:
+        """Whether the search is to end: the set saves about what is wanted."""
+        return self._rounds.is_over or self._rounds.saving(best) >= NEAR * wanted
 
     def _sets(self, starts: Sequence[_Start]) -> Iterator[Nodes]:
         """Further first sets, the last one found for the newest among nodes that may go in all."""
