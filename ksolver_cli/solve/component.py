@@ -35,6 +35,8 @@ SMALL = 120
 MIDDLE = 250
 MIP = MipBudget(nodes=3000, steps=1000)
 MIP_SHORT = MipBudget(nodes=100, steps=100, gap=1e-4)
+STEPS, PERSISTENT, HASTY = 3000, 250, 120
+"""Steps of a repair, and those without gain after which it gives up, in small components and in others."""
 PATIENCE = 12
 """Linear programmes without gain after which branching gives up."""
 EXACT_NODES = 60
@@ -159,7 +161,7 @@ class _Search:
         if x is None:
             return
         counts = np.round(x[: self.problem.num_classes]).astype(np.int64)
-        for shrink in (0.01, 0.003, 0.0):
+        for shrink in (0.01, 0.005, 0.003, 0.001, 0.0):
             # Even once the cost is proven best: another reserve may move fewer pods.
             if not self.run.stopped():
                 guide.set_shrink(shrink)
@@ -169,7 +171,8 @@ class _Search:
         cost = int((counts * self.problem.class_price).sum())
         if cost > self.best.cost:
             return
-        state = realise(guide, counts, self.rng, Effort(self.run.work(3000), 120), stay=stay)
+        idle = PERSISTENT if self.problem.num_nodes <= SMALL else HASTY
+        state = realise(guide, counts, self.rng, Effort(self.run.work(STEPS), idle), stay=stay)
         if rescue(state, self.rng, self.best.cost):
             before = self.best
             self._offer(incumbent_of(state), method)

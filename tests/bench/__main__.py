@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.bench.table import Row, markdown
+from tests.bench.table import Row, markdown, take_rivals
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = {50: 60.0, 200: 60.0, 1000: 180.0, 5000: 400.0}
@@ -27,11 +27,13 @@ def main(arguments: list[str]) -> int:
         sys.stdout.write(json.dumps(row) + "\n")
         return 0
     before = json.loads(options.compare.read_text(encoding="utf-8")) if options.compare else []
+    rivals = json.loads(options.rivals.read_text(encoding="utf-8")) if options.rivals else []
     rows = _kept(options)
     for nodes in (int(size) for size in options.sizes.split(",")):
         for seed in range(1, (options.seeds or SEEDS.get(nodes, 8)) + 1):
             if not any(row["instance"] == f"{nodes}-{seed}" for row in rows):
                 rows.append(_run(nodes, seed, options))
+                take_rivals(rows[-1], rivals)
                 sys.stderr.write(f"{rows[-1]['instance']}: gap {rows[-1]['gap']}\n")
                 # Written after each row, so that a long run that is cut short leaves what it measured.
                 _write(options, rows, before)
@@ -60,6 +62,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=0, help="seeds 1…N of each size; 0 for the size's own number")
     parser.add_argument("--seconds", type=float, default=0.0, help="guard of one solve; 0 for the size's own")
     parser.add_argument("--no-rivals", action="store_true")
+    parser.add_argument("--rivals", type=Path, default=None, help="a stored JSON file to take the rivals' costs from")
     parser.add_argument("--results", type=Path, default=RESULTS, help="the JSON file to write")
     parser.add_argument("--page", type=Path, default=PAGE, help="the Markdown page to write")
     parser.add_argument("--keep", action="store_true", help="go on where a run was cut short: keep rows that are there")
@@ -71,7 +74,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
 
 def _run(nodes: int, seed: int, options: argparse.Namespace) -> Row:
     command = [sys.executable, "-m", "tests.bench", "--one", f"{nodes}-{seed}", "--seconds", str(options.seconds)]
-    if options.no_rivals:
+    if options.no_rivals or options.rivals:
         command.append("--no-rivals")
     if options.instances:
         command += ["--instances", str(options.instances)]

@@ -19,7 +19,7 @@ from tests.bench.instances import instance, stored
 Row = dict[str, object]
 CPSAT_SECONDS = 15.0
 CPSAT_NODES = 200
-PASSES_NODES = 1000
+PASSES_NODES, PASSES_SECONDS = 1000, 40.0
 """Larger clusters have only the one-way drains as rivals: passes over candidates would take hours."""
 
 
@@ -77,7 +77,7 @@ def _rivals(problem: Problem, ours: int) -> Row:
         "drain dot-product": lambda: rivals.one_way_drain(problem, rivals.dot_product),
     }
     if problem.num_nodes <= PASSES_NODES:
-        runs["karpenter-like"] = lambda: rivals.karpenter_like(problem)
+        runs["karpenter-like"] = lambda: rivals.karpenter_like(problem, PASSES_SECONDS)
     if problem.num_nodes <= CPSAT_NODES:
         runs["plain cp-sat"] = lambda: rivals.plain_cpsat(problem, CPSAT_SECONDS)
     found: Row = {}

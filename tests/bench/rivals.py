@@ -1,6 +1,7 @@
 """What other tools do, on the same problem and held to the same rules."""
 
 from collections.abc import Callable
+from time import process_time
 
 import numpy as np
 
@@ -76,14 +77,15 @@ def _put(state: State, pod: int, node: int) -> bool:
     return state.rules_hold((pod,))
 
 
-def karpenter_like(problem: Problem) -> Incumbent:
+def karpenter_like(problem: Problem, seconds: float) -> Incumbent:
     """Passes of multi-node consolidation, then of single nodes, until neither finds anything.
 
     Candidates by price ÷ disruption; the longest prefix (≤ 100, by binary search) whose pods fit on the rest, with at
-    most one of its nodes kept as the replacement.
+    most one of its nodes kept as the replacement. No pass begins after so many CPU seconds.
     """
     state = restore(problem, baseline(problem))
-    while _multi_pass(state) or _single_pass(state):
+    until = process_time() + seconds
+    while process_time() < until and (_multi_pass(state) or _single_pass(state)):
         pass
     return incumbent_of(state)
 

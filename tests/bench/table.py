@@ -20,10 +20,11 @@ selectors, pinned pods, a scarce resource, GPUs. Each runs in a process of its o
   beside them. **first** is the first plan cheaper than today, **final** the end of the search by its own work limits.
 - **judged**: the plan was counted afresh against capacities, feasibility and every rule, as were the rivals' plans.
   This judges an end state. Replaying a drain pod by pod is a different test and is held elsewhere.
-- **rivals** run on the same problem in the same process, under the same rules: what they cost relative to our plan
+- **rivals** run on the same problem in the same process (or are read from a stored run with `--rivals`, since they do
+  not depend on the solver), under the same rules: what they cost relative to our plan
   (0 % is equal, more is dearer). The drains empty one node after the other, least used first. The Karpenter-like pass
   takes candidates by price ÷ disruption, the longest prefix (at most 100) by binary search, at most one node kept as a
-  replacement. Plain CP-SAT gets 15 s, without bound or hint, up to 200 nodes.
+  replacement, and begins no pass after 40 s. Plain CP-SAT gets 15 s, without bound or hint, up to 200 nodes.
 """
 TARGETS = {50: (0.006, 0.025, 15.0, 300), 200: (0.01, 0.025, 5.0, 300), 1000: (0.007, 0.025, 20.0, 500)}
 TARGETS[5000] = (0.01, 0.03, 60.0, 1500)
@@ -112,6 +113,16 @@ def _instances(rows: Sequence[Row], earlier: dict[object, Row]) -> str:
         ]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+def take_rivals(row: Row, stored: Sequence[Row]) -> None:
+    """Give the row the rivals of its instance in a stored run, measured against its own cost."""
+    for other in stored:
+        if other["instance"] == row["instance"]:
+            row["rivals"] = {
+                name: rival | {"over_ours": round(_number(rival, "cost") / max(1.0, _number(row, "cost")) - 1, 5)}
+                for name, rival in _rivals(other).items()
+            }
 
 
 def _rivals(row: Row) -> dict[str, Row]:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ksolver_cli.domain.plan import Limits, Status
 from ksolver_cli.solve.bound import lower
+from ksolver_cli.solve.bound.branch import branch
 from ksolver_cli.solve.bound.lower import lower_bound
 from ksolver_cli.solve.place.check import faults
 from ksolver_cli.solve.problem import Problem
@@ -64,3 +65,19 @@ def test_bound_is_never_above_the_cheapest_reachable_state(random: Random) -> No
     best = reachable_optimum(problem)
     if best is not None:
         assert bound <= best
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(RANDOMS, st.booleans())
+def test_branches_lift_the_bound_but_never_above_the_cheapest_state(random: Random, coarse: bool) -> None:
+    problem = tiny_problem(random, max_nodes=4, max_pods=5, gangs=False)
+    best = reachable_optimum(problem)
+    ceiling = end_state_optimum(problem) if best is None else best
+    run = Run(LIMITS)
+    with patch.object(lower, "FINE_GROUPS", 0 if coarse else 1500):
+        bounded = lower_bound(problem, run)
+    if not bounded.boxes:
+        return
+    lifted = branch(bounded, run, problem.cost_now + 1, patience=40)
+    assert lifted <= ceiling * (1 + 1e-9)
+    assert lifted >= min(value for value, _ in bounded.boxes) - 1.0

@@ -16,6 +16,8 @@ TRIES = 16
 EACH = 2
 """Candidates a pod has among them: what a rule forbids one pod here it forbids it nearly everywhere."""
 EPSILON = 1e-9
+PATIENCE = 12
+"""Steps without gain after which pods are swapped at random."""
 ANCHORS = 20
 """Anchors tried for a pod that finds none."""
 
@@ -30,19 +32,33 @@ class Effort:
 
 def repair(state: State, rng: np.random.Generator, effort: Effort) -> bool:
     """Whether the state is complete after at most `effort.steps` steps. Work is counted; equal input, equal output."""
-    idle = 0
+    idle, least = 0, np.inf
     _seat(state)
     for _ in range(effort.steps):
         over = state.overload()
         bad = np.flatnonzero(over > 0)
         if not len(bad):
             break
-        node = int(bad[int(rng.integers(len(bad)))]) if idle % 2 else int(np.argmax(over))
-        idle = 0 if _step(state, node, rng) else idle + 1
+        total = float(over.sum())
+        idle, least = (0, total) if total < least - EPSILON else (idle + 1, least)
         if idle > effort.idle:
             return False
+        node = int(bad[int(rng.integers(len(bad)))]) if idle % 2 else int(np.argmax(over))
+        if not _step(state, node, rng) and idle > PATIENCE and total < 2 * least + EPSILON:
+            _kick(state, node, rng)
     _seat(state)
     return state.is_complete()
+
+
+def _kick(state: State, node: int, rng: np.random.Generator) -> None:
+    """Swap away some pod of the node whether that helps or not: what no single step mends, two may."""
+    pods = state.movable_on(node)
+    targets = _sample(state, node, rng)
+    if not pods or not len(targets):
+        return
+    target = int(targets[int(rng.integers(len(targets)))])
+    others = [AWAY, *state.movable_on(target)]
+    _apply(state, pods[int(rng.integers(len(pods)))], target, others[int(rng.integers(len(others)))])
 
 
 def _seat(state: State) -> None:
