@@ -49,18 +49,29 @@ def problem_of(prospects: Prospects, model: Model, prices_micros: Mapping[str, i
     return build(model, prices_micros, Pins(pinned, kept, weights, waiting))
 
 
+def nobody() -> None:
+    """Told of time that ran out, and tells nobody."""
+
+
 def mip_sets(
-    prospects: Prospects, problem: Problem, limits: Limits, interrupted: Callable[[], bool]
+    prospects: Prospects,
+    problem: Problem,
+    limits: Limits,
+    interrupted: Callable[[], bool],
+    on_time: Callable[[], None] = nobody,
 ) -> Iterator[Found]:
-    """Sets of the drain MIP, as many as the effort allows."""
+    """Sets of the drain MIP, as many as the effort allows; `on_time` is called where the clock cut them short."""
     count = max(2, round(AT_EFFORT_ONE * limits.effort))
     index = prospects.board.node_index
     settings = SETTINGS[:count]
     if len(index) > POLISHED_NODES:
         settings = tuple(dict.fromkeys(replace(s, polish=False) for s in SETTINGS))[:count]
-    for found in drain_sets(problem, settings, Run(limits, interrupted)):
+    run = Run(limits, interrupted)
+    for found in drain_sets(problem, settings, run):
         nodes = tuple(n for n in (index[name] for name in found.removed) if prospects.removable[n])
         yield f"drain MIP ε={found.settings.epsilon} λ={found.settings.move_price_micros}", nodes
+    if run.cut_short:
+        on_time()
 
 
 def within_budget(prospects: Prospects, nodes: tuple[int, ...], budget: int) -> tuple[int, ...]:

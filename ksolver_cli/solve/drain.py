@@ -54,6 +54,8 @@ def drain_sets(problem: Problem, settings: tuple[DrainSettings, ...], run: Run) 
     seen: set[tuple[str, ...]] = set()
     for setting in settings:
         if run.stopped():
+            if run.left() <= 0:
+                run.note_time()
             return
         found = model.solve(setting, run)
         if found is not None and found.removed not in seen:

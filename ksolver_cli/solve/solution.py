@@ -75,6 +75,11 @@ class Run:
         """Some step was ended by the clock before its work was done."""
         self._struck.append("time")
 
+    @property
+    def cut_short(self) -> bool:
+        """Whether the clock ended some step."""
+        return bool(self._struck)
+
     def limited_by(self) -> str | None:
         """What ended the run or any step of it early: `interrupt`, `time`, or None where only work did."""
         return self.stopped_by() or ("time" if self._struck else None)
