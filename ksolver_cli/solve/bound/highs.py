@@ -179,7 +179,7 @@ class Lp:
         self._option("simplex_strategy", 4 if primal else 1)
         self._option("simplex_iteration_limit", iterations)
         self._guard(run)
-        self._highs.run()
+        self._run_interruptibly(run)
         status = self._status(run)
         ended = {
             highspy.HighsModelStatus.kOptimal: Ended.OPTIMAL,
@@ -190,6 +190,14 @@ class Lp:
         return LpResult(
             ended, self._highs.getInfo().objective_function_value * 1e6, np.array(solution.col_value), duals
         )
+
+    def _run_interruptibly(self, run: Run) -> None:
+        def ask(event: Any) -> None:
+            event.interrupt(run.interrupted())
+
+        self._highs.cbSimplexInterrupt += ask
+        self._highs.run()
+        self._highs.cbSimplexInterrupt -= ask
 
     def _guard(self, run: Run) -> None:
         """HiGHS counts seconds over all runs of an object."""

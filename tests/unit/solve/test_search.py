@@ -6,6 +6,7 @@ import numpy as np
 
 from ksolver_cli.domain.plan import Limits
 from ksolver_cli.solve.bound.cliques import host_cliques
+from ksolver_cli.solve.bound.highs import Ended
 from ksolver_cli.solve.bound.lower import lower_bound
 from ksolver_cli.solve.drain import DrainSettings, drain_sets
 from ksolver_cli.solve.place.rescue import rescue
@@ -54,3 +55,17 @@ def test_a_drain_programme_without_time_says_that_time_ended_it(tmp_path: Path) 
     late = Run(Limits(seconds=0.0))
     assert not list(drain_sets(problem, (DrainSettings(),), late))
     assert late.limited_by() == "time"
+
+
+def test_an_interrupt_ends_a_linear_programme_within_it(tmp_path: Path) -> None:
+    nodes = [node(f"n{i}", cpu=str(4 + i % 3)) for i in range(9)]
+    pods = [pod(f"p{i}", f"n{i % 9}", cpu=f"{300 + 90 * (i % 7)}m", app=f"w{i % 7}") for i in range(27)]
+    problem = problem_of(cluster_of(tmp_path, *nodes, *pods))
+    asked = []
+
+    def interrupted() -> bool:
+        asked.append(1)
+        return True
+
+    assert lower_bound(problem, Run(Limits(), interrupted)).point.ended is Ended.STOPPED
+    assert asked
