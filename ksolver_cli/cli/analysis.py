@@ -8,6 +8,7 @@ from pathlib import Path
 from ksolver_cli.cli.common.cluster_flags import ClusterFlags
 from ksolver_cli.cli.common.exits import CommandError, Exit
 from ksolver_cli.cli.common.gates import parse_gates, tripped
+from ksolver_cli.cli.common.guard import abandon_stdout
 from ksolver_cli.cli.common.output import STDOUT, emit, expect_writable
 from ksolver_cli.cli.common.prices import pricing
 from ksolver_cli.cli.common.progress import watching
@@ -85,10 +86,15 @@ def run(asked: Asked, searching: Searching, showing: Showing, wanted: WhatIf) ->
     with watching(searching.seconds) as watch:
         request = replace(_request(asked, searching, moments[0].snapshot), what_if=wanted)
         report = analyze_all(moments, request, watch)
-    _print(report, showing)
     trips = tripped(report, gates)
     if showing.strict_prices and report.prices.unpriced_nodes:
         trips.append(f"--strict-prices: nodes without a price: {report.prices.unpriced_nodes}")
+    try:
+        _print(report, showing)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has what it wanted; the gate counts all the same.
+        abandon_stdout()
     for line in trips:
         sys.stderr.write(f"ksolver: {line}\n")
     return Exit.GATE if trips else Exit.DONE
@@ -129,7 +135,7 @@ def _request(asked: Asked, searching: Searching, snapshot: Snapshot) -> Request:
         user_prices=priced.user,
         pricing=priced.options,
         limits=Limits(searching.seed, searching.workers, searching.seconds, searching.effort),
-        search=replace(SearchOptions(), move_budget=_budget(searching.move_budget, snapshot)),
+        search=replace(SearchOptions(), move_budget=_budget(searching.move_budget)),
         observations=_observations(beside.vram_store),
         complete=asked.complete,
         kubernetes_version=asked.kubernetes_version,
@@ -165,13 +171,13 @@ def _observations(store: Path | None) -> tuple[Observation, ...]:
     return contents.observations
 
 
-def _budget(text: str | None, snapshot: Snapshot) -> int | None:
+def _budget(text: str | None) -> int | Fraction | None:
     if text is None:
         return None
     number = text.removesuffix("%")
     if not number.isdecimal():
         raise CommandError(f"--move-budget {text}: not a count or a share", "give e.g. 120 or 20%", Exit.USAGE)
-    return int(number) * snapshot.count("pods") // 100 if text.endswith("%") else int(number)
+    return Fraction(int(number), 100) if text.endswith("%") else int(number)
 
 
 def _print(report: Report, showing: Showing) -> None:

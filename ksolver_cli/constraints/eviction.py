@@ -40,6 +40,7 @@ class BlockerKind(StrEnum):
     TERMINATING = "terminating"
     FOREIGN_SCHEDULER = "foreign-scheduler"
     CONTROL_PLANE = "control-plane"
+    NODE_NOT_READY = "node-not-ready"
     NODE_DELETING = "node-deleting"
     VIRTUAL_NODE = "virtual-node"
     NODE_DO_NOT_DISRUPT = "node-do-not-disrupt"
@@ -66,10 +67,17 @@ def eviction_blockers(cluster: Cluster) -> dict[str, tuple[Blocker, ...]]:
     """Pod key → blockers, for every bound pod that must move and has any."""
     budgets = Budgets(cluster)
     now = parse_time(cluster.collected_at)
+    silent = frozenset(node.name for node in cluster.nodes if not node.ready and not node.is_virtual)
     found: dict[str, tuple[Blocker, ...]] = {}
     for pod in cluster.pods:
         if must_move(pod):
-            blockers = (*_own(pod), *_disrupt(pod, now), *_budget(pod, budgets), *_volumes(pod, cluster))
+            blockers = (
+                *_own(pod),
+                *_where(pod, silent),
+                *_disrupt(pod, now),
+                *_budget(pod, budgets),
+                *_volumes(pod, cluster),
+            )
             if blockers:
                 found[pod.key] = blockers
     return found
@@ -116,6 +124,12 @@ def _own(pod: Pod) -> Iterable[Blocker]:
         yield Blocker(BlockerKind.FOREIGN_SCHEDULER, owner_of(pod), pod.spec.scheduler_name)
     if pod.annotations.get(SAFE_TO_EVICT, "true") != "true":
         yield Blocker(BlockerKind.NOT_SAFE_TO_EVICT, owner_of(pod), pod.annotations[SAFE_TO_EVICT])
+
+
+def _where(pod: Pod, silent: frozenset[str]) -> Iterable[Blocker]:
+    """A kubelet that is away confirms no eviction: `kubectl drain` waits for the pod until it gives up."""
+    if pod.node_name in silent:
+        yield Blocker(BlockerKind.NODE_NOT_READY, ObjectRef("Node", pod.node_name))
 
 
 def _disrupt(pod: Pod, now: datetime | None) -> Iterable[Blocker]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 from ksolver_cli.constraints.rules.post import rules
 from ksolver_cli.domain.classes import Classes
@@ -35,12 +36,13 @@ Interrupted = Callable[[], bool]
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """What is asked of a drain plan. `move_budget` is the number of pods that may be moved, None for any number.
+    """What is asked of a drain plan. `move_budget` is the number of pods that may be moved, or their share of those
+    that could be (a Fraction); None for any number.
 
     `planned`: nodes of an earlier plan to go on with; no other sets are looked for then.
     """
 
-    move_budget: int | None = None
+    move_budget: int | Fraction | None = None
     planned: tuple[str, ...] = ()
     curve: bool = True
     waves: int = 8
@@ -110,13 +112,19 @@ class _Search:
         self._clock = Clock(limits.seconds, interrupted)
         self._progress("readying replays", 0.0)
         self._prospects = Prospects(cluster, classes, prices_micros)
+        budget = options.move_budget
+        self._budget = int(budget * self._movable) if isinstance(budget, Fraction) else budget
         trials = Trials(options.exact, options.jittered, options.jitter, options.waves, limits.seed)
         self._settler = Settler(self._prospects, trials, limits.effort, self._clock.is_over)
+
+    @property
+    def _movable(self) -> int:
+        return sum(map(len, self._prospects.pods_on))
 
     def run(self) -> SearchResult:
         """Settle candidate sets, those that promise most first; extend the best; judge."""
         candidates = self._candidates()
-        best = self._best(self._affordable(candidates, self._options.move_budget))
+        best = self._best(self._affordable(candidates, self._budget))
         if best.nodes:
             best = self._extended(best)
         result = self._judged(best)
@@ -136,7 +144,7 @@ class _Search:
             model = Model(self._cluster, board.classes, prospects.feasible, rules(self._cluster, board.classes))
             problem = problem_of(prospects, model, self._prices)
             limits = replace(self._limits, seconds=self._limits.seconds * MIP_SHARE)
-            found += mip_sets(prospects, problem, limits, stop)
+            found += mip_sets(prospects, problem, limits, stop, self._clock.note_cut_short)
         if not found or len(prospects.removable) <= GREEDY_NODES:
             found += greedy_sets(prospects, self._limits.seed, stop)
         return self._ranked(found)
@@ -162,7 +170,7 @@ class _Search:
         """
         whole = plan.cost_before_micros - plan.cost_after_micros
         points = [CurvePoint(0, 0, 0)]
-        movable = sum(map(len, self._prospects.pods_on))
+        movable = self._movable
         for share in CURVE if plan.evictions else ():
             budget = movable * share // 100
             if budget > NEAR * plan.evictions or self._clock.is_over():
@@ -216,7 +224,7 @@ class _Search:
         return best
 
     def _may_move(self, pods: int) -> bool:
-        return self._options.move_budget is None or pods <= self._options.move_budget
+        return self._budget is None or pods <= self._budget
 
     def _judged(self, settled: Settled) -> SearchResult:
         self._progress("judging", 0.95)
@@ -234,7 +242,7 @@ class _Search:
         search = TailSearch(self._prospects, self._settler.seeds, self._clock.is_over)
         if not search.is_worth_it:
             return NO_TAIL
-        index, budget = self._prospects.board.node_index, self._options.move_budget
+        index, budget = self._prospects.board.node_index, self._budget
         planned = [index[name] for name in self._options.planned if name in index]
         left = None if budget is None else budget - len(settled.drain.order)
         return search.behind(settled.drain, left, planned or None)

@@ -73,26 +73,28 @@ class TailSearch:
 
     def _held(self, drain: Drain, nodes: list[int]) -> Tail:
         """Nodes are left out until the rest goes under every seed."""
-        replays = 0
         while nodes and not self._interrupted():
-            played = [self._play(drain, nodes, seed, SHUFFLE if drain.steps else 0.0) for seed in self._seeds]
-            replays = len(played)
+            ways = [(seed, together) for seed in self._seeds for together in (False, True)]
+            played = (self._play(drain, nodes, seed, together) for seed, together in ways)
             failed = next((node for node, _ in played if node is not None), None)
             if failed is None:
-                failed, hops = self._play(drain, nodes, self._seeds[0], 0.0, shuffled=False)
+                failed, hops = self._play(drain, nodes, self._seeds[0], None)
                 if failed is None:
-                    return Tail(tuple(nodes), hops, replays)
+                    return Tail(tuple(nodes), hops, len(ways))
             nodes = [node for node in nodes if node != failed]
         return NO_TAIL
 
     def _play(
-        self, drain: Drain, nodes: Sequence[int], seed: int, jitter: float, *, shuffled: bool = True
+        self, drain: Drain, nodes: Sequence[int], seed: int, together: bool | None
     ) -> tuple[int | None, tuple[tuple[Hop, ...], ...]]:
-        """The node that could not go (the last where the drain itself did not hold), and where pods went."""
-        run, drains, random = self._start(drain, seed, jitter)
+        """The node that could not go (the last where the drain itself did not hold), and where pods went.
+
+        In the order planned where `together` is None; else shuffled, one after the other or all at once.
+        """
+        run, drains, random = self._start(drain, seed, SHUFFLE if drain.steps and together is not None else 0.0)
         found: list[tuple[Hop, ...]] = []
         for node in nodes if run.is_clean else ():
-            hops = self._drained(drains, run, node, random if shuffled else None)
+            hops = self._drained(drains, run, node, None if together is None else random, together=bool(together))
             if hops is None:
                 return node, ()
             found.append(hops)
@@ -106,11 +108,13 @@ class TailSearch:
             where.hop(int(prospects.board.pod_node[index]), [(index, target)])
         return run, OneByOne(prospects.board, scheduler, where, self._budgets), Random(seed)  # noqa: S311 - a shuffle
 
-    def _drained(self, drains: OneByOne, run: Run, node: int, random: Random | None = None) -> tuple[Hop, ...] | None:
+    def _drained(
+        self, drains: OneByOne, run: Run, node: int, random: Random | None = None, *, together: bool = False
+    ) -> tuple[Hop, ...] | None:
         """Drain one node; one that took a pod which was pending before is left alone."""
         if node in run.newcomers.values():
             return None
         order = scarce_pods_first(drains, node)
         if random is not None:
             random.shuffle(order)
-        return drains.drain(node, order)
+        return drains.drain(node, order, together=together)

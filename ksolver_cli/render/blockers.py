@@ -21,6 +21,7 @@ WORDS: dict[str, str] = {
     BlockerKind.TERMINATING: "it is terminating already",
     BlockerKind.FOREIGN_SCHEDULER: "another scheduler places it",
     BlockerKind.CONTROL_PLANE: "control-plane node",
+    BlockerKind.NODE_NOT_READY: "its node is not ready: no kubelet would confirm that the pod is gone",
     BlockerKind.NODE_DELETING: "the node is being deleted",
     BlockerKind.VIRTUAL_NODE: "virtual node: there is no machine to remove",
     BlockerKind.NODE_DO_NOT_DISRUPT: "karpenter.sh/do-not-disrupt on the node",

@@ -45,14 +45,17 @@ class OneByOne:
         self._budgets = budgets
         self.whereabouts = whereabouts
 
-    def drain(self, node: int, order: Sequence[int]) -> tuple[Hop, ...] | None:
-        """Cordon the node, evict its pods in this order and remove it; where each went, or None and nothing changed."""
+    def drain(self, node: int, order: Sequence[int], *, together: bool = False) -> tuple[Hop, ...] | None:
+        """Cordon the node, evict its pods in this order and remove it; where each went, or None and nothing changed.
+
+        With `together` all have left before the first comes back, as may be when they end faster than others start.
+        """
         now = self._scheduler.now
         before = bool(now.cordoned[node]), bool(now.tainted[node])
         now.cordon((node,))
         hops: list[Hop] = []
-        waiting = self._evict(node, order, hops)
-        if not waiting or self._may_wait(waiting, order):
+        waiting = self._leave_all(node, order) if together else self._evict(node, order, hops)
+        if not waiting or together or self._may_wait(waiting, order):
             self._board.remove_node(now, node, self._residents(node))
             self._scheduler.reorder()
             waiting = self._place_late(waiting, hops)
@@ -79,6 +82,11 @@ class OneByOne:
                 if self._budgets is None:
                     break
         return waiting
+
+    def _leave_all(self, node: int, order: Sequence[int]) -> list[int]:
+        for index in order:
+            self._leave(index, node)
+        return list(order)
 
     def _place(self, index: int, hops: list[Hop], source: int | None = None) -> bool:
         target = self._scheduler.choose(self.mover(index), self._board.reborn(index))

@@ -53,6 +53,16 @@ def test_a_reader_that_goes_away_ends_it_in_silence(command: list[str]) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_gate_counts_though_the_reader_went_away() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [str(KSOLVER), "analyze", "--sample", "two-idle-nodes", "--fail-on", "removable-nodes=1"]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert done.returncode == 1
+    assert "removable-nodes" in done.stderr
+
+
 def test_json_is_utf_8_whatever_the_locale() -> None:
     done = _run(["analyze", SAMPLE, "--json"], LC_ALL="C", PYTHONIOENCODING="ascii")
     assert json.loads(done.stdout.decode("utf-8"))["schema"] == "ksolver.report/1"

@@ -160,3 +160,12 @@ def test_nodes() -> None:
 )
 def test_durations(text: str, seconds: float | None) -> None:
     assert parse_duration(text) == seconds
+
+
+def test_pods_of_a_silent_node_stay_and_an_empty_one_may_go() -> None:
+    nodes = [w.node("silent", ready=False), w.node("bare", ready=False), w.node("well")]
+    of = w.cluster(nodes, [w.pod("a-0", "silent", w.spec(100)), w.pod("b-0", "well", w.spec(100))])
+    assert {key: found[0].kind for key, found in eviction_blockers(of).items()} == {
+        "default/a-0": BlockerKind.NODE_NOT_READY
+    }
+    assert node_blockers(of) == {}
