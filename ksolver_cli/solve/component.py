@@ -44,6 +44,8 @@ EXACT_CELLS = 20_000
 """Groups × nodes up to which CP-SAT is asked."""
 ATTEMPTS, FEWER_ATTEMPTS, FEWEST_ATTEMPTS = 300, 60, 10
 """Of local search, in components up to `SMALL` nodes, up to `MIDDLE`, and above."""
+NEAR = 0.004
+"""Gap at which larger components are left as they are, at an effort of 1."""
 EXCHANGES = 10
 
 
@@ -103,7 +105,7 @@ class _Search:
             self._ladder(guide)
             self._settle(guide)
         self._exact()
-        if not self._done():
+        if not self._done() and not self._near():
             size = self.problem.num_nodes
             attempts = ATTEMPTS if size <= SMALL else FEWER_ATTEMPTS if size <= MIDDLE else FEWEST_ATTEMPTS
             found = improve(self.problem, self.best, self.bound, self.run, self.run.work(attempts))
@@ -111,6 +113,11 @@ class _Search:
         self._offer(go_home(self.problem, self.best), "homing")
         if self.problem.num_nodes <= MIDDLE and not self.run.stopped():
             self._offer(fewer_moves(self.problem, self.best, self.run, self.run.work(EXCHANGES)), "fewer moves")
+
+    def _near(self) -> bool:
+        """Whether a larger component's plan is so near its bound that further search would hardly pay for its time."""
+        gap = self.best.cost / max(self.bound, 1) - 1
+        return self.problem.num_nodes > SMALL and gap <= NEAR / self.run.limits.effort
 
     def _done(self) -> bool:
         return self.best.cost <= self.bound or self.run.stopped()
@@ -121,7 +128,7 @@ class _Search:
                 self._dive(guide, shrink)
             return
         second = FINER if self._dive(guide, FIRST) else COARSER
-        if not self._dive(guide, second):
+        if not self._dive(guide, second) and not self._near():
             self._dive(guide, LAST if second == FINER else SAFE / 2)
 
     def _dive(self, guide: Guide, shrink: float) -> bool:

@@ -62,6 +62,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=0, help="seeds 1…N of each size; 0 for the size's own number")
     parser.add_argument("--seconds", type=float, default=0.0, help="guard of one solve; 0 for the size's own")
     parser.add_argument("--no-rivals", action="store_true")
+    parser.add_argument("--few-rivals", action="store_true", help="above 200 nodes only the one-way drains")
     parser.add_argument("--rivals", type=Path, default=None, help="a stored JSON file to take the rivals' costs from")
     parser.add_argument("--results", type=Path, default=RESULTS, help="the JSON file to write")
     parser.add_argument("--page", type=Path, default=PAGE, help="the Markdown page to write")
@@ -76,6 +77,8 @@ def _run(nodes: int, seed: int, options: argparse.Namespace) -> Row:
     command = [sys.executable, "-m", "tests.bench", "--one", f"{nodes}-{seed}", "--seconds", str(options.seconds)]
     if options.no_rivals or options.rivals:
         command.append("--no-rivals")
+    if options.few_rivals:
+        command.append("--few-rivals")
     if options.instances:
         command += ["--instances", str(options.instances)]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)

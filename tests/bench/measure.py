@@ -39,7 +39,7 @@ def measure(nodes: int, seed: int, seconds: float, options: argparse.Namespace) 
     row |= _product(problem, seconds)
     row["peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     if not options.no_rivals:
-        row["rivals"] = _rivals(problem, int(str(row["cost"])))
+        row["rivals"] = _rivals(problem, int(str(row["cost"])), CPSAT_NODES if options.few_rivals else PASSES_NODES)
     return row
 
 
@@ -71,12 +71,12 @@ def _product(problem: Problem, seconds: float) -> Row:
     }
 
 
-def _rivals(problem: Problem, ours: int) -> Row:
+def _rivals(problem: Problem, ours: int, passes_nodes: int) -> Row:
     runs: dict[str, Callable[[], Incumbent]] = {
         "drain best-fit": lambda: rivals.one_way_drain(problem, rivals.best_fit),
         "drain dot-product": lambda: rivals.one_way_drain(problem, rivals.dot_product),
     }
-    if problem.num_nodes <= PASSES_NODES:
+    if problem.num_nodes <= passes_nodes:
         runs["karpenter-like"] = lambda: rivals.karpenter_like(problem, PASSES_SECONDS)
     if problem.num_nodes <= CPSAT_NODES:
         runs["plain cp-sat"] = lambda: rivals.plain_cpsat(problem, CPSAT_SECONDS)

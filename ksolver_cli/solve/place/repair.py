@@ -11,7 +11,7 @@ from ksolver_cli.solve.problem import BoolArray, FloatArray, IntArray
 
 SAMPLE = 48
 """Nodes looked at for moves in a step; swaps look at a third of them."""
-TRIES = 16
+TRIES = 64
 """Candidates tried against the rules in a step, best first."""
 EACH = 2
 """Candidates a pod has among them: what a rule forbids one pod here it forbids it nearly everywhere."""
@@ -68,8 +68,21 @@ def _seat(state: State) -> None:
         node = best_node(state, pod, kept)
         if node != AWAY:
             state.put(pod, node)
-        else:
+        elif not _stay(state, pod):
             _bring_anchor(state, pod, kept)
+
+
+def _stay(state: State, pod: int) -> bool:
+    """Leave the pod where it is today, which no rule asks about again, if its node and all rules allow."""
+    home = int(state.home[pod])
+    if home < 0 or not state.kept[home]:
+        return False
+    mark = state.mark()
+    state.put(pod, home)
+    if state.rules_hold((pod,)):
+        return True
+    state.rollback(mark)
+    return False
 
 
 def _bring_anchor(state: State, pod: int, kept: IntArray) -> bool:

@@ -26,8 +26,14 @@ def rescue(state: State, rng: np.random.Generator, ceiling: int) -> bool:
 
 
 def _helper(state: State, budget: int) -> int | None:
-    """The cheapest removed node below the budget, and of those the one most pods are on today."""
+    """The cheapest removed node below the budget, and of those the one most pods are on today.
+
+    A pod that finds no place (its anchor is elsewhere now) gets its own node back.
+    """
     problem = state.problem
+    for home in state.home[state.homeless()].tolist():
+        if home >= 0 and not state.kept[home] and problem.price[home] < budget:
+            return int(home)
     classes = _helpful(state)
     nodes = np.flatnonzero(~state.kept & state.open & (problem.price < budget))
     nodes = nodes[np.isin(problem.node_class[nodes], classes)]
