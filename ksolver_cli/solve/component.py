@@ -28,7 +28,7 @@ LADDER = (0.01, 0.005, 0.002, 0.0)
 """Reserves tried in small ones."""
 TINY, LARGE = 20, 2500
 """Components between these sizes get a plan by draining one node after the other before anything else; in larger ones
-the linear programme is as quick.
+the linear programme is as quick, and this is for when its counts came to nothing.
 """
 SMALL = 120
 """Components up to this many nodes get a long class MIP, up to `MIDDLE` a short one."""
@@ -104,6 +104,8 @@ class _Search:
             self._class_plan(bounded, guide)
             self._ladder(guide)
             self._settle(guide)
+        if self.method == "today" and self.problem.num_nodes > LARGE and not self.run.stopped():
+            self._offer(drain_one_by_one(self.problem, self.run), "one by one")
         self._exact()
         if not self._done() and not self._near():
             size = self.problem.num_nodes
