@@ -38,6 +38,9 @@ NOTES = """## What to make of it
   warm linear programmes and to local search, at 5,000 to construction pod by pod and to rows built in Python.
 - At 1,000 and 5,000 nodes fewer seeds are stored than the eight and more that gaps should be judged by: `--keep` adds
   the missing ones. The slowest rival is left out at 5,000 nodes.
+- One of the two instances of 5,000 nodes (seed 1) is a failure: its bound stands, but repair leaves some sixty nodes
+  slightly overloaded whatever the reserve, so that no counts become a plan. Since its row was stored the search falls
+  back on draining one node after the other there, which takes about a minute and stays some 8 % above the bound.
 - Rows were stored over several changes of the solver; a fresh run may differ in a few of them by tenths of a percent.
 - At one of eight seeds of 50 nodes the class MIP's counts hold no placement that was found: bound or plan, one of them
   is 0.5 % off. Where whole GPUs are dear (seed 3), branching lifts the bound, but how GPUs of several pods share a node
