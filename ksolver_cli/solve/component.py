@@ -159,6 +159,10 @@ class _Search:
         prove(bounded, branch(bounded, self.run, self.best.cost, self.run.work(PATIENCE)))
         self.certificate, self.bound = bounded.certificate, bounded.bound
         self._tell("branches")
+        if self.problem.num_nodes <= MIDDLE and not self._near():
+            class_mip(bounded, self.run, MIP_SHORT)
+            self.bound = max(self.bound, bounded.bound)
+            self._tell("class MIP")
 
     def _class_plan(self, bounded: Bounded, guide: Guide) -> None:
         """Lift the bound by branch and bound over node counts, and realise the counts it found."""
