@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.bench.drain_table import drain_section
 from tests.bench.table import Row, markdown, take_rivals
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,7 +54,7 @@ def _write(options: argparse.Namespace, rows: list[Row], before: list[Row]) -> N
     options.results.parent.mkdir(parents=True, exist_ok=True)
     lines = ",\n".join(json.dumps(row) for row in rows)
     options.results.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
-    options.page.write_text(markdown(rows, before), encoding="utf-8")
+    options.page.write_text(markdown(rows, before) + "\n" + drain_section(), encoding="utf-8")
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:

@@ -17,13 +17,13 @@ from ksolver_cli.domain.plan import Limits
 from ksolver_cli.explain.potential import Solver
 from ksolver_cli.normalise.classes import classify
 from ksolver_cli.plan.search import SearchOptions, search
+from tests.bench.drain_table import STORED
 from tests.live.build import ensure, oracle_target
 from tests.live.drains import Json, Loop, Prices, as_cluster, by_kind, pending, prices_of, shared, steps
 from tests.live.oracle import Oracle
 from tests.paths import DATA
 from tools.generate_cluster import PRICES, Settings, generate
 
-ROOT = Path(__file__).resolve().parents[2]
 JITTER, LOOP_JITTER = 5.0, 20.0
 Row = dict[str, object]
 
@@ -52,7 +52,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=900.0, help="guard of one search")
     parser.add_argument("--runs", type=int, default=12, help="open-loop runs, with and without jitter each")
     parser.add_argument("--loops", type=int, default=2, help="closed-loop runs, half of them in the planned order")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "drains.json")
+    parser.add_argument("--out", type=Path, default=STORED, help="`make bench` puts the default file on the page")
     return parser.parse_args(arguments)
 
 
@@ -90,6 +90,7 @@ def _measure(oracle: Oracle, name: str, objects: Json, prices: Prices, options: 
         "moved": plan.evictions / movable,
         "accepted": found.judgement.accepted,
         "limited_by": found.limited_by,
+        "effort": options.effort,
         "search_cpu_seconds": round(spent, 1),
         "runs": 2 * options.runs,
         "runs_with_pending": 0,

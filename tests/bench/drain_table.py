@@ -1,0 +1,55 @@
+"""Rows of measured drain plans as a section of the benchmarks page."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.bench.table import Row
+
+STORED = Path(__file__).resolve().parent / "results" / "drains.json"
+HEAD = """## Drain plans
+
+`python -m tests.bench.drains` searches a drain plan and has kube-scheduler's own code (1.36.3) choose every placement
+as it is carried out. **share** is (cost now − cost after) ÷ (cost now − proven bound), **moved** the share of the
+movable pods that are evicted. **Open loop**: the plan as searched, half of the runs with every eviction moved by up
+to 5 places; a run counts as pending where any pod found no node at once. **Closed loop**: wave by wave with a fresh
+look before each, every second run with evictions moved by up to 20 places. Clusters named `c…` are given ones,
+`SIZE-SEED` are generated at 45 % requested, with dearer nodes, larger pods and more rules than those. One effort is
+about 15 s at 50 nodes and a minute or two at 200 on an idle core; seconds are CPU seconds beside other work.
+
+What was set out to be reached: open loop 97 %, closed loop 98 %, at most 60 % moved, nothing pending, at eight seeds
+of 50, 200 and 1,000 nodes. The table says where it is not: generated clusters of 50 nodes lie at 91–97 %, where one
+node is two to seven percent of the bill and a set without it makes a pod pend; the search gives the node back, since
+no pod may pend. Where a run did pend, the plan had held in all replays of its own (40 to 132). Rows that are missing
+were not measured.
+"""
+
+
+def drain_section() -> str:
+    """The stored rows; empty where none are stored."""
+    if not STORED.exists():
+        return ""
+    rows: list[Row] = json.loads(STORED.read_text(encoding="utf-8"))
+    return HEAD + "\n" + _table(sorted(rows, key=_order)) + "\n"
+
+
+def _order(row: Row) -> tuple[int, bool, str]:
+    name = str(row["cluster"])
+    return int(str(row["nodes"])), not name.startswith("c"), name
+
+
+def _table(rows: Sequence[Row]) -> str:
+    head = ["cluster", "movable pods", "now $/h", "after $/h", "bound $/h", "share", "moved", "effort", "search s"]
+    lines = ["| " + " | ".join([*head, "runs with a pod pending", "closed loop"]) + " |", "|---" * 11 + "|"]
+    lines += ["| " + " | ".join(_cells(row)) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def _cells(row: Row) -> list[str]:
+    dollars = [f"{int(str(row[key])) / 1e6:.2f}" for key in ("cost_now", "cost_after", "bound")]
+    shares = [f"{float(str(row[key])):.1%}" for key in ("share", "moved")]
+    loops = row["loops"] if isinstance(row["loops"], list) else []
+    told = [f"{loop['share']:.1%}" + (f" ({loop['pended']} pended)" if loop["pended"] else "") for loop in loops]
+    pending = f"{row['runs_with_pending']} of {row['runs']}"
+    effort, spent = str(row.get("effort", "")), str(row["search_cpu_seconds"])
+    return [str(row["cluster"]), str(row["pods"]), *dollars, *shares, effort, spent, pending, ", ".join(told)]
