@@ -25,9 +25,13 @@ SETTINGS = (
     DrainSettings(0.01, 1000),
 )
 """Reserves and prices of a move that are tried, the most fruitful first; how many of them is a matter of effort."""
+WIDE = tuple(DrainSettings(epsilon, 2000, polish=False) for epsilon in (0.05, 0.08, 0.12, 0.16))
+"""More reserve, where pods are large beside what room is left: a scheduler that spreads fills no node to the brim."""
 AT_EFFORT_ONE = 8
 POLISHED_NODES = 300
-"""Clusters above this size get no polished sets: there, replays use the time better."""
+"""Clusters above this size get no polished sets and no wide reserves: there, replays use the time better."""
+WIDE_EFFORT = 0.3
+"""Effort from which wide reserves are tried."""
 
 Found = tuple[str, tuple[int, ...]]
 """Where a set comes from, and its nodes."""
@@ -66,6 +70,8 @@ def mip_sets(
     settings = SETTINGS[:count]
     if len(index) > POLISHED_NODES:
         settings = tuple(dict.fromkeys(replace(s, polish=False) for s in SETTINGS))[:count]
+    elif limits.effort >= WIDE_EFFORT:
+        settings += WIDE
     run = Run(limits, interrupted)
     for found in drain_sets(problem, settings, run):
         nodes = tuple(n for n in (index[name] for name in found.removed) if prospects.removable[n])

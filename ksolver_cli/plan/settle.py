@@ -18,6 +18,8 @@ ROUNDS = 24
 """Bent orders tried for one set before a node is given back."""
 OPENING = 10
 """Of these, rounds before other sets are looked at."""
+HOPELESS, HOPELESS_SHARE = 24, 0.1
+"""Pods, and share of the evictions, of which more pend in a replay of a set that no order of evictions will mend."""
 PROBES = 4
 """Replays that a new order is first held to; replays that failed a set later join them."""
 SWAPS = 0.4
@@ -134,6 +136,9 @@ class Settler:
         """A first look at a set: a few rounds, no node given back. `settled` is there if that was enough."""
         probes = self._trials.all()[:PROBES]
         best = self._first(nodes, like, probes)
+        evictions = len(best.sequence.order)
+        if best.total > max(HOPELESS, HOPELESS_SHARE * evictions) * len(probes):
+            return Opened(best, tuple(probes), None)
         while True:
             best = self._climb(best, probes, OPENING)
             if best.total or self._interrupted():
