@@ -62,7 +62,9 @@ def _drop_move(plan: DrainPlan, random: Random) -> DrainPlan:
 
 
 def _onto_removed(plan: DrainPlan, random: Random) -> DrainPlan:
-    chosen = random.randrange(len(plan.moves))
+    """A pod ends on a node that goes; on the way to its end it may well stop at one that goes by itself later."""
+    last = {move.pod: i for i, move in enumerate(plan.moves)}
+    chosen = random.choice(list(last.values()))
     target = random.choice(plan.nodes)
     return replace(plan, moves=tuple(replace(m, target=target) if i == chosen else m for i, m in enumerate(plan.moves)))
 
