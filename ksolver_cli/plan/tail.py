@@ -5,7 +5,7 @@ domain, and an empty one. Such nodes cannot go while all of them are cordoned to
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 
 from ksolver_cli.constraints.budgets import Budgets
@@ -26,7 +26,7 @@ class Tail:
 
     nodes: tuple[int, ...] = ()
     hops: tuple[tuple[Hop, ...], ...] = ()
-    replays: int = field(default=0)
+    replays: int = 0
 
     @property
     def moves(self) -> int:

@@ -11,6 +11,8 @@ from ksolver_cli.domain.plan import Fault, FaultKind
 from ksolver_cli.domain.pod import Phase, Pod
 from ksolver_cli.domain.verdict import Rejection, Verdict
 
+Waiting = tuple[Pod, str, tuple[BudgetState, ...]]
+"""A replacement without a node, the node it is to come to, and the budgets that miss it."""
 Likeness = tuple[int, str, frozenset[tuple[str, str]]]
 
 _LIVE_KINDS = frozenset({BlockerKind.BUDGET})
@@ -76,6 +78,21 @@ class Bench:
             kind = FaultKind.REJECTED if any(isinstance(v, Rejection) for v in verdicts) else FaultKind.UNKNOWN
             self.faults.append(Fault(kind, self.step, pod.key, node, verdicts))
         self.settle(pod, node, charged)
+
+    def place_all(self, waiting: list[Waiting]) -> None:
+        """Put replacements on their nodes in any order that works; what passes in none comes with its objections."""
+        progress = True
+        while waiting and progress:
+            stuck = []
+            for pod, node, charged in waiting:
+                if self.objections(pod, node):
+                    stuck.append((pod, node, charged))
+                else:
+                    self.settle(pod, node, charged)
+            progress = len(stuck) < len(waiting)
+            waiting = stuck
+        for pod, node, charged in waiting:
+            self.place(pod, node, charged)
 
     def settle(self, pod: Pod, node: str, charged: tuple[BudgetState, ...]) -> None:
         """Put the replacement on the node, ready, and pay the budgets back."""

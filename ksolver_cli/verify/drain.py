@@ -5,16 +5,12 @@ A replacement must have a node at once, but in waves that are alone: there only 
 
 from collections import deque
 
-from ksolver_cli.constraints.budgets import BudgetState
 from ksolver_cli.domain.cluster import Cluster
 from ksolver_cli.domain.plan import DrainPlan, Eviction, Fault, FaultKind, Move, Wave
-from ksolver_cli.domain.pod import Pod
-from ksolver_cli.verify.bench import Bench
+from ksolver_cli.verify.bench import Bench, Waiting
 
 Moves = dict[str, deque[Move]]
 """By pod, what is still to come of its moves, in order."""
-Waiting = tuple[Pod, str, tuple[BudgetState, ...]]
-"""A replacement without a node, the node it is to come to, and the budgets that miss it."""
 
 
 def replay_drain(cluster: Cluster, plan: DrainPlan) -> tuple[tuple[Fault, ...], frozenset[str], int]:
@@ -119,16 +115,4 @@ def _place_late(bench: Bench, waiting: list[Waiting]) -> None:
     for pod, target, _ in waiting:
         if target not in bench.state.nodes:
             bench.object(FaultKind.PENDING, pod.key, target, "the node is gone by then")
-    waiting = [late for late in waiting if late[1] in bench.state.nodes]
-    progress = True
-    while waiting and progress:
-        stuck = []
-        for pod, target, charged in waiting:
-            if bench.objections(pod, target):
-                stuck.append((pod, target, charged))
-            else:
-                bench.settle(pod, target, charged)
-        progress = len(stuck) < len(waiting)
-        waiting = stuck
-    for pod, target, charged in waiting:
-        bench.place(pod, target, charged)
+    bench.place_all([late for late in waiting if late[1] in bench.state.nodes])

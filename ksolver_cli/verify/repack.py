@@ -4,14 +4,11 @@ Pods move one at a time while any can. What is left over must change places toge
 evicted at once, and placed one by one. Nodes are removed last, since a cordoned node stays a spread domain until then.
 """
 
-from ksolver_cli.constraints.budgets import BudgetState
 from ksolver_cli.constraints.eviction import must_move
 from ksolver_cli.domain.cluster import Cluster
 from ksolver_cli.domain.plan import Fault, FaultKind, Placement
 from ksolver_cli.domain.pod import Pod
-from ksolver_cli.verify.bench import Bench
-
-Charged = tuple[BudgetState, ...]
+from ksolver_cli.verify.bench import Bench, Waiting
 
 
 def replay_placement(cluster: Cluster, placement: Placement) -> tuple[tuple[Fault, ...], frozenset[str], int]:
@@ -89,21 +86,10 @@ def _try(bench: Bench, pod: Pod, target: str) -> bool:
 
 def _together(bench: Bench, left: list[tuple[Pod, str]]) -> None:
     """Evict what the budgets let go, then place pod by pod; what passes nowhere in the end is a fault."""
-    out: list[tuple[Pod, str, Charged]] = []
+    out: list[Waiting] = []
     for pod, target in left:
         if pod.key not in bench.fixed and any(not budget.lets_go(pod) for budget in bench.budgets.of(pod)):
             bench.object(FaultKind.BUDGET, pod.key, pod.node_name)
             continue
         out.append((pod, target, bench.evict(pod, pod.node_name)))
-    progress = True
-    while out and progress:
-        stuck = []
-        for pod, target, charged in out:
-            if bench.objections(pod, target):
-                stuck.append((pod, target, charged))
-            else:
-                bench.settle(pod, target, charged)
-        progress = len(stuck) < len(out)
-        out = stuck
-    for pod, target, charged in out:
-        bench.place(pod, target, charged)
+    bench.place_all(out)
