@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ksolver_cli.solve.place.construct import best_node
+from ksolver_cli.solve.place.construct import seat
 from ksolver_cli.solve.place.state import AWAY, State
 from ksolver_cli.solve.problem import IntArray, Problem
 
@@ -12,7 +12,8 @@ from ksolver_cli.solve.problem import IntArray, Problem
 def split_waiting(problem: Problem, priority: IntArray) -> Problem:
     """Keep the pending pods that fit on today's nodes in order of priority; count the others in `left_out`.
 
-    What fits is decided jointly: a pod that fits alone but not beside those before it is left out.
+    What fits is decided jointly: a pod that fits alone but not beside those before it is left out, and so is one whose
+    arrival would leave an earlier one where no rule would admit it any more: today must be an end state.
     """
     waiting = np.flatnonzero(problem.pod_node < 0)
     if not len(waiting):
@@ -21,10 +22,7 @@ def split_waiting(problem: Problem, priority: IntArray) -> Problem:
     state = State(problem, everything, problem.pod_node >= 0)
     nodes = np.arange(problem.num_nodes)
     for pod in waiting[np.lexsort((waiting, -priority[waiting]))].tolist():
-        node = best_node(state, pod, nodes)
-        request = problem.request[problem.pod_group[pod]]
-        if node != AWAY and (state.load[node] + request <= state.limit[node]).all():
-            state.put(pod, node)
+        seat(state, pod, nodes)
     out = (problem.pod_node < 0) & (state.node == AWAY)
     left = np.bincount(problem.pod_group[out], minlength=problem.num_groups).astype(np.int64)
     stays = np.flatnonzero(~out)

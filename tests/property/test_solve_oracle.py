@@ -35,6 +35,13 @@ def _sound(problem: Problem) -> tuple[int, int, Status]:
     return solution.proof.cost_micros, solution.proof.bound_micros, solution.proof.status
 
 
+@settings(max_examples=EXAMPLES * 2, deadline=None)
+@given(RANDOMS)
+def test_today_with_what_pends_and_fits_is_an_end_state(random: Random) -> None:
+    problem = tiny_problem(random)
+    assert faults(problem, np.ones(problem.num_nodes, dtype=bool), problem.pod_seat) == []
+
+
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(RANDOMS)
 def test_bound_and_cost_enclose_the_cheapest_end_state(random: Random) -> None:

@@ -8,6 +8,9 @@ from ksolver_cli.domain.rules import Require
 from ksolver_cli.solve.place.state import AWAY, State
 from ksolver_cli.solve.problem import BoolArray, FloatArray, IntArray, Problem
 
+SEATS = 8
+"""Nodes tried for a pod whose arrival breaks a rule for those that came before it."""
+
 
 def staying(problem: Problem, kept: BoolArray, quota: IntArray, group_of: IntArray) -> BoolArray:
     """[p] pods that stay: pinned and resident ones, and others while their class's quota lasts, lightest nodes last
@@ -135,3 +138,18 @@ def _most_alike(state: State, nodes: IntArray, free: IntArray, request: IntArray
     scale = 1.0 / np.maximum(state.limit[nodes], 1)
     score: FloatArray = ((free * scale) * (request * scale)).sum(axis=1)
     return int(nodes[int(np.argmax(score))])
+
+
+def seat(state: State, pod: int, nodes: IntArray) -> bool:
+    """Place the pod where it has room and every rule goes on holding; else leave the state as it was."""
+    request = state.problem.request[state.problem.pod_group[pod]]
+    for _ in range(SEATS):
+        node, mark = best_node(state, pod, nodes), state.mark()
+        if node == AWAY or (state.load[node] + request > state.limit[node]).any():
+            return False
+        state.put(pod, node)
+        if state.rules_hold((pod,)):
+            return True
+        state.rollback(mark)
+        nodes = nodes[nodes != node]
+    return False

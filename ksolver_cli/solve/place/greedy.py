@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ksolver_cli.solve.place.construct import best_node
+from ksolver_cli.solve.place.construct import seat
 from ksolver_cli.solve.place.realise import Incumbent, baseline, incumbent_of, restore
-from ksolver_cli.solve.place.state import AWAY, State
-from ksolver_cli.solve.problem import IntArray, Problem
+from ksolver_cli.solve.place.state import State
+from ksolver_cli.solve.problem import Problem
 from ksolver_cli.solve.solution import Run
 
 
@@ -34,18 +34,9 @@ def _empty(state: State, node: int) -> bool:
     share = (problem.request * state.scale).max(axis=1)
     movers = [p for p in pods if not problem.resident[problem.pod_group[p]]]
     for pod in sorted(movers, key=lambda p: (-float(share[problem.pod_group[p]]), p)):
-        if not _seat(state, pod, rest):
+        if not seat(state, pod, rest):
             state.keep(node, True)
             state.rollback(mark)
             return False
     state.forget()
     return True
-
-
-def _seat(state: State, pod: int, nodes: IntArray) -> bool:
-    target = best_node(state, pod, nodes)
-    request = state.problem.request[state.problem.pod_group[pod]]
-    if target == AWAY or (state.load[target] + request > state.limit[target]).any():
-        return False
-    state.put(pod, target)
-    return state.rules_hold((pod,))

@@ -9,10 +9,11 @@ from ksolver_cli.solve.bound.cliques import host_cliques
 from ksolver_cli.solve.bound.highs import Ended
 from ksolver_cli.solve.bound.lower import lower_bound
 from ksolver_cli.solve.drain import DrainSettings, drain_sets
+from ksolver_cli.solve.place.check import faults
 from ksolver_cli.solve.place.rescue import rescue
 from ksolver_cli.solve.place.state import State
 from ksolver_cli.solve.solution import Run
-from tests.unit.solve.raw import anti_affinity, cluster_of, node, pod, problem_of
+from tests.unit.solve.raw import anti_affinity, cluster_of, node, pod, problem_of, spread
 
 
 def test_a_bare_pod_that_the_anti_affinity_of_others_sees_takes_a_host_of_its_own(tmp_path: Path) -> None:
@@ -69,3 +70,21 @@ def test_an_interrupt_ends_a_linear_programme_within_it(tmp_path: Path) -> None:
 
     assert lower_bound(problem, Run(Limits(), interrupted)).point.ended is Ended.STOPPED
     assert asked
+
+
+def test_a_pending_pod_is_not_seated_where_it_leaves_an_earlier_one_against_its_rule(tmp_path: Path) -> None:
+    # `web` may arrive beside at most one `db` in the only zone (two are asked for): the second `db` is no demand.
+    rule = spread("db")[0] | {"minDomains": 2}
+    problem = problem_of(
+        cluster_of(
+            tmp_path,
+            node("n1"),
+            node("n2"),
+            pod("db-1", "n1", app="db"),
+            pod("db-2", "", app="db"),
+            pod("web-1", "", priority=10, topologySpreadConstraints=[rule]),
+        )
+    )
+    assert sorted(problem.pod_keys) == ["app/db-1", "app/web-1"]
+    assert problem.left_out.sum() == 1
+    assert faults(problem, np.ones(2, dtype=bool), problem.pod_seat) == []
