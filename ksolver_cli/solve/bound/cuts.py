@@ -38,7 +38,8 @@ def rule_rows(relaxation: Relaxation) -> Rows:
 def strict_spread_rows(relaxation: Relaxation) -> Rows:
     """Pairwise skew rows for placements: domain − other domain ≤ maxSkew. Stricter than what is reachable, no bound.
 
-    Pods that may not move are let through.
+    Pods that may not move are let through. With them goes what their sum says of whole pods: four pods over three
+    domains at maxSkew 1 leave none empty, which fractions of pods would.
     """
     builder = RowBuilder.empty()
     problem = relaxation.problem
@@ -48,14 +49,30 @@ def strict_spread_rows(relaxation: Relaxation) -> Rows:
         zones = eligible_domains(problem, rule.key, rule.eligible)
         groups = _lp_groups(relaxation, rule.counted)
         columns = {z: _columns(relaxation, groups, list(classes)) for z, classes in zones.items()}
+        skew = {z: max(float(rule.max_skew), float(relaxation.lower[mine].sum())) for z, mine in columns.items()}
         for z, other in permutations(zones, 2):
             if not len(columns[z]):
                 continue
-            held = float(relaxation.lower[columns[z]].sum())
             both = np.concatenate([columns[z], columns[other]])
             signs = np.concatenate([np.ones(len(columns[z])), -np.ones(len(columns[other]))])
-            builder.add(both, signs, -INF, max(float(rule.max_skew), held))
+            builder.add(both, signs, -INF, skew[z])
+        everywhere = int((relaxation.column_of[groups] >= 0).sum())
+        if len(zones) > 1 and sum(len(mine) for mine in columns.values()) == everywhere:
+            _whole_spread_rows(columns, skew, int(relaxation.demand[groups].sum()), builder)
     return builder.build()
+
+
+def _whole_spread_rows(columns: dict[int, IntArray], skew: dict[int, float], total: int, builder: RowBuilder) -> None:
+    """Least and most of a domain's pods, the pairwise rows summed over the other domains and rounded to whole pods."""
+    size, slack = len(columns), sum(skew.values())
+    for z, mine in columns.items():
+        if not len(mine):
+            continue
+        most = (total + (size - 1) * int(skew[z])) // size
+        least = -((int(slack - skew[z]) - total) // size)
+        builder.add(mine, np.ones(len(mine)), -INF, float(most))
+        if least > 0:
+            builder.add(mine, -np.ones(len(mine)), -INF, -float(least))
 
 
 def violated(rows: Rows, x: FloatArray, tolerance: float = 1e-6) -> BoolArray:

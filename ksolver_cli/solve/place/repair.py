@@ -157,6 +157,21 @@ def _step(state: State, node: int, rng: np.random.Generator) -> bool:
     return False
 
 
+def step_to(state: State, node: int, removed: int) -> bool:
+    """Whether rules and room would let some single pod of an overloaded node move to a removed one, were it kept."""
+    mark, short = state.mark(), state.load[node] > state.limit[node]
+    state.keep_again(removed)
+    free, able = state.limit[removed] - state.load[removed], False
+    for pod in state.movable_on(node):
+        request = state.problem.request[state.problem.pod_group[pod]]
+        if (request[short] > 0).any() and (request <= free).all() and _apply(state, pod, removed, AWAY):
+            able = True
+            break
+    state.rollback(mark)
+    state.keep(removed, False)
+    return able
+
+
 Candidates = tuple[FloatArray, IntArray, IntArray]
 """Gain, the pod that leaves, and its target node (moves) or the pod that comes back (swaps)."""
 

@@ -1,56 +1,79 @@
-"""One node more: where repair is left with overload that counts did not foresee, a removed node is kept after all."""
+"""Nodes given back: removed nodes are kept after all where repair is left with overload that counts did not foresee."""
 
 import numpy as np
 
-from ksolver_cli.solve.place.repair import Effort, repair
+from ksolver_cli.solve.place.repair import Effort, repair, step_to
 from ksolver_cli.solve.place.state import State
-from ksolver_cli.solve.problem import IntArray
+from ksolver_cli.solve.problem import FloatArray, IntArray
 
-MOST = 6
-"""Nodes that are kept in addition; what needs more was a bad guess."""
+ROUNDS = 12
+"""Times that nodes are given back, each for what overloads one class; what needs more was a bad guess."""
 EFFORT = Effort(steps=400, idle=40)
+TRIES = 3
+"""Removed nodes of a class looked at for one that may take something: they differ in what rules count on them."""
 
 
 def rescue(state: State, rng: np.random.Generator, ceiling: int) -> bool:
     """Keep further nodes, the cheapest that can take of what is too much, while the plan stays below the ceiling."""
-    problem = state.problem
-    for _ in range(MOST):
+    for _ in range(ROUNDS):
         if state.is_complete():
             return True
-        node = _helper(state, ceiling - problem.cost(state.kept))
-        if node is None:
+        budget = ceiling - state.problem.cost(state.kept)
+        more = _homes(state, budget) if len(state.homeless()) else _relief(state, budget)
+        if not len(more):
             return False
-        state.keep_again(node)
-        repair(state, rng, EFFORT)
+        for node in more.tolist():
+            state.keep_again(node)
+        repair(state, rng, Effort(EFFORT.steps * (1 + len(more)), EFFORT.idle))
     return state.is_complete()
 
 
-def _helper(state: State, budget: int) -> int | None:
-    """The cheapest removed node below the budget, and of those the one most pods are on today.
+def _affordable(state: State, nodes: IntArray, budget: int) -> IntArray:
+    """As many of the nodes, in order, as cost less than the budget together."""
+    spent = np.cumsum(state.problem.price[nodes])
+    return np.asarray(nodes[spent < budget])
 
-    A pod that finds no place (its anchor is elsewhere now) gets its own node back.
+
+def _homes(state: State, budget: int) -> IntArray:
+    """Pods that find no place (their anchors are elsewhere now) get their own nodes back; else one cheap node."""
+    pods = state.homeless()
+    homes = state.home[pods]
+    homes = np.unique(homes[homes >= 0])
+    homes = _affordable(state, homes[~state.kept[homes]], budget)
+    if len(homes):
+        return homes
+    feasible = state.problem.feasible[state.problem.pod_group[pods[0]]]
+    return _affordable(state, _removed(state, feasible[state.problem.node_class])[:1], budget)
+
+
+def _removed(state: State, wanted: object) -> IntArray:
+    """The wanted removed nodes: cheapest first, and of those the ones most pods are on today."""
+    problem = state.problem
+    today = np.bincount(problem.pod_node[problem.pod_node >= 0], minlength=problem.num_nodes)
+    nodes = np.flatnonzero(~state.kept & state.open & np.asarray(wanted, dtype=bool))
+    return np.asarray(nodes[np.lexsort((nodes, -today[nodes], problem.price[nodes]))])
+
+
+def _relief(state: State, budget: int) -> IntArray:
+    """Enough nodes of the cheapest class that can take something off the most overloaded node, for what is too much on
+    all nodes of its class.
     """
     problem = state.problem
-    for home in state.home[state.homeless()].tolist():
-        if home >= 0 and not state.kept[home] and problem.price[home] < budget:
-            return int(home)
-    classes = _helpful(state)
-    nodes = np.flatnonzero(~state.kept & state.open & (problem.price < budget))
-    nodes = nodes[np.isin(problem.node_class[nodes], classes)]
-    if not len(nodes):
-        return None
-    today = np.bincount(problem.pod_node[problem.pod_node >= 0], minlength=problem.num_nodes)
-    return int(nodes[np.lexsort((nodes, -today[nodes], problem.price[nodes]))[0]])
+    worst = int(np.argmax(state.overload()))
+    excess = np.maximum(state.load - state.limit, 0) * state.kept[:, None]
+    excess = excess[problem.node_class == problem.node_class[worst]].sum(axis=0)
+    groups = problem.pod_group[np.array(state.movable_on(worst), dtype=np.int64)]
+    taking = groups[(problem.request[groups][:, state.load[worst] > state.limit[worst]] > 0).any(axis=1)]
+    classes = np.asarray(problem.feasible[taking].any(axis=0))
+    nodes = _removed(state, classes[problem.node_class] & (problem.price < budget))
+    for c in dict.fromkeys(problem.node_class[nodes].tolist()):
+        mine = nodes[problem.node_class[nodes] == c]
+        if any(step_to(state, worst, node) for node in mine[:TRIES].tolist()):
+            more = mine[: _number(excess, problem.class_capacity[c])]
+            return np.asarray(more if problem.price[more].sum() < budget else more[:0])
+    return nodes[:0]
 
 
-def _helpful(state: State) -> IntArray:
-    """Classes that may take a pod without a place, or one that is part of the worst overload."""
-    problem = state.problem
-    homeless = state.homeless()
-    if len(homeless):
-        return np.flatnonzero(problem.feasible[problem.pod_group[homeless[0]]])
-    node = int(np.argmax(state.overload()))
-    short = state.load[node] > state.limit[node]
-    groups = problem.pod_group[np.array(state.movable_on(node), dtype=np.int64)]
-    taking = groups[(problem.request[groups][:, short] > 0).any(axis=1)]
-    return np.flatnonzero(problem.feasible[taking].any(axis=0))
+def _number(excess: IntArray, capacity: IntArray) -> int:
+    share: FloatArray = excess / np.maximum(capacity, 1)
+    return max(1, int(np.ceil(share.max())))
