@@ -23,6 +23,7 @@ SAFE = 0.02
 """Share taken off every capacity for the first plan: the slack is what construction and repair live on."""
 FIRST, FINER, COARSER, LAST = 0.003, 0.0, 0.008, 0.0015
 """Reserves tried in larger components: first this, then none if that gave a plan, else more; the last after a failure.
+In the largest the first comes before any other (a plan with more room is not found sooner), and near the bound alone.
 """
 LADDER = (0.01, 0.005, 0.002, 0.0)
 """Reserves tried in small ones."""
@@ -33,8 +34,12 @@ the linear programme is as quick, and this is for when its counts came to nothin
 SMALL = 120
 """Components up to this many nodes get a long class MIP, up to `MIDDLE` a short one."""
 MIDDLE = 250
-MIP = MipBudget(nodes=3000, steps=1000)
+MIP = MipBudget(nodes=3000, steps=2500, work=15_000_000)
 MIP_SHORT = MipBudget(nodes=100, steps=100, gap=1e-4)
+MIP_MIDDLE = MipBudget(nodes=100, steps=100, gap=1e-4, work=600_000)
+"""At 200 nodes more than that takes 2 to 20 s and has lifted bounds by 0.1 % on average."""
+WORTHWHILE = 20
+"""Steps below which a class MIP is not begun: hardly more than its root."""
 STEPS, PERSISTENT, HASTY = 3000, 250, 120
 """Steps of a repair, and those without gain after which it gives up, in small components and in others."""
 PATIENCE = 12
@@ -44,7 +49,7 @@ EXACT_CELLS = 20_000
 """Groups × nodes up to which CP-SAT is asked."""
 ATTEMPTS, FEWER_ATTEMPTS, FEWEST_ATTEMPTS = 300, 60, 10
 """Of local search, in components up to `SMALL` nodes, up to `MIDDLE`, and above."""
-NEAR = 0.004
+NEAR = 0.005
 """Gap at which larger components are left as they are, at an effort of 1."""
 EXCHANGES = 10
 
@@ -100,7 +105,8 @@ class _Search:
         self._branch(bounded)
         if not self._done():
             guide = Guide(bounded, self.run)
-            self._dive(guide, SAFE)
+            if self.problem.num_nodes <= LARGE:
+                self._dive(guide, SAFE)
             self._class_plan(bounded, guide)
             self._ladder(guide)
             self._settle(guide)
@@ -130,6 +136,8 @@ class _Search:
                 self._dive(guide, shrink)
             return
         second = FINER if self._dive(guide, FIRST) else COARSER
+        if self.problem.num_nodes > LARGE and self._near():
+            return
         if not self._dive(guide, second) and not self._near():
             self._dive(guide, LAST if second == FINER else SAFE / 2)
 
@@ -159,8 +167,9 @@ class _Search:
         prove(bounded, branch(bounded, self.run, self.best.cost, self.run.work(PATIENCE)))
         self.certificate, self.bound = bounded.certificate, bounded.bound
         self._tell("branches")
-        if self.problem.num_nodes <= MIDDLE and not self._near():
-            class_mip(bounded, self.run, MIP_SHORT)
+        entries = len(bounded.floor_rows.value)
+        if self.problem.num_nodes <= MIDDLE and not self._near() and MIP_MIDDLE.steps_for(entries) >= WORTHWHILE:
+            class_mip(bounded, self.run, MIP_MIDDLE)
             self.bound = max(self.bound, bounded.bound)
             self._tell("class MIP")
 

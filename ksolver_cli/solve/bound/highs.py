@@ -50,12 +50,17 @@ class MipBudget:
     """Work limits, and the relative gap that is good enough. The clock of the run only guards.
 
     `steps` counts how often HiGHS asks whether to go on (after dives, cut rounds, nodes and within sub-problems), which
-    one thread does in the same order each time.
+    one thread does in the same order each time. A step's price grows with the matrix, hence `work`: steps × entries.
     """
 
     nodes: int
     steps: int
     gap: float = 1e-7
+    work: int | None = None
+
+    def steps_for(self, entries: int) -> int:
+        """Steps allowed with a matrix of so many entries."""
+        return self.steps if self.work is None else min(self.steps, self.work // max(entries, 1))
 
 
 def _silent_highs() -> Any:
@@ -226,8 +231,8 @@ class Lp:
         self._option("mip_rel_gap", budget.gap)
         self._option("mip_abs_gap", 1e-7)
         self._guard(run)
-        asked = count(1)
-        self._highs.cbMipInterrupt += lambda event: event.interrupt(next(asked) > budget.steps or run.interrupted())
+        asked, steps = count(1), budget.steps_for(self._highs.getNumNz())
+        self._highs.cbMipInterrupt += lambda event: event.interrupt(next(asked) > steps or run.interrupted())
         if start is not None:
             solution = highspy.HighsSolution()
             solution.col_value = list(start)

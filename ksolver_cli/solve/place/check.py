@@ -90,7 +90,7 @@ def _even(problem: Problem, rule: Spread, node: IntArray, moved: BoolArray, kept
     inside = np.where((node >= 0) & eligible[np.maximum(node, 0)], node, -1)
     total = _count(problem, rule, rule.counted, inside)
     arrived = _count(problem, rule, rule.movers, inside, moved)
-    present = np.unique(domain[eligible])
+    present = np.flatnonzero(np.bincount(domain[eligible]))
     movers = problem.pods_in(rule.movers)
     if (domain[node[movers[moved[movers]]]] < 0).any():
         return False

@@ -13,6 +13,8 @@ SHORT = Effort(steps=120, idle=12)
 BRIEF = Effort(steps=40, idle=6)
 """For more than `FEW_NODES`: most attempts that succeed do so within a few steps."""
 FEW_NODES = 250
+SMALL, IDLE = 120, 12
+"""With more nodes than this, so many attempts in a row without success end the search."""
 
 
 def improve(problem: Problem, best: Incumbent, floor: int, run: Run, attempts: int) -> Incumbent:
@@ -20,11 +22,12 @@ def improve(problem: Problem, best: Incumbent, floor: int, run: Run, attempts: i
     rng = np.random.default_rng(run.limits.seed)
     state = restore(problem, best)
     tried: set[tuple[int, int]] = set()
+    idle = run.work(IDLE) if problem.num_nodes > SMALL else attempts
     while attempts > 0 and problem.cost(state.kept) > floor and not run.stopped():
         options = [c for c in _changes(problem, state, floor) if c not in tried]
         if not options:
             break
-        for leave, come in options:
+        for leave, come in options[:idle]:
             attempts -= 1
             tried.add((leave, come))
             if _attempt(state, leave, come, rng):

@@ -144,7 +144,7 @@ class SpreadTracker(Tracker):
     def _least(self) -> int:
         if self._seen != self._changes[0]:
             self._seen = self._changes[0]
-            self._present = np.unique(self.domain[self.eligible & self._kept])
+            self._present = np.flatnonzero(np.bincount(self.domain[self.eligible & self._kept]))
         few = self.rule.min_domains is not None and len(self._present) < self.rule.min_domains
         return 0 if few or not len(self._present) else int(self.count[self._present].min())
 
