@@ -10,8 +10,9 @@ from ksolver_cli.domain.cluster import Cluster
 from ksolver_cli.domain.plan import DrainPlan, Judgement, Limits
 from ksolver_cli.plan.clock import Clock
 from ksolver_cli.plan.greedy import by_price_per_move
+from ksolver_cli.plan.learned import LearnedSets
 from ksolver_cli.plan.prospects import Prospects
-from ksolver_cli.plan.sets import Found, greedy_sets, mip_sets, problem_of, within_budget
+from ksolver_cli.plan.sets import Candidate, greedy_sets, problem_of, within_budget
 from ksolver_cli.plan.settle import Opened, Settled, Settler, Trials
 from ksolver_cli.plan.tail import NO_TAIL, Tail, TailSearch
 from ksolver_cli.plan.waves import to_plan
@@ -26,6 +27,8 @@ MIP_SHARE = 0.4
 """Share of the time guard that looking for sets may take."""
 GREEDY_NODES = 300
 """Clusters up to this size are also drained one node after the other; larger ones where the MIP finds nothing."""
+OPENED = 5
+"""Sets, the most promising ones, that are looked at closely."""
 EXTENSIONS = 12
 """Nodes that are tried as additions to the best set."""
 
@@ -114,8 +117,8 @@ class _Search:
         self._prospects = Prospects(cluster, classes, prices_micros)
         budget = options.move_budget
         self._budget = int(budget * self._movable) if isinstance(budget, Fraction) else budget
-        trials = Trials(options.exact, options.jittered, options.jitter, options.waves, limits.seed)
-        self._settler = Settler(self._prospects, trials, limits.effort, self._clock.is_over)
+        self._trials = Trials(options.exact, options.jittered, options.jitter, options.waves, limits.seed)
+        self._settler = Settler(self._prospects, self._trials, limits.effort, self._clock.is_over)
 
     @property
     def _movable(self) -> int:
@@ -131,37 +134,46 @@ class _Search:
         result = replace(result, prospects=self._prospects)
         return replace(result, curve=self._curve(result.plan, best)) if self._options.curve else result
 
-    def _candidates(self) -> list[Found]:
+    def _candidates(self) -> list[Candidate]:
         prospects, stop = self._prospects, self._clock.is_over
         if self._options.planned:
             index = prospects.board.node_index
             nodes = [index[name] for name in self._options.planned if name in index]
-            return [("earlier plan", tuple(n for n in nodes if prospects.removable[n]))]
+            return [Candidate("earlier plan", tuple(n for n in nodes if prospects.removable[n]))]
         self._progress("looking for nodes to remove", 0.1)
-        found: list[Found] = []
+        found: list[Candidate] = []
         if prospects.removable.any():
             board = prospects.board
             model = Model(self._cluster, board.classes, prospects.feasible, rules(self._cluster, board.classes))
             problem = problem_of(prospects, model, self._prices)
+            learned = LearnedSets(prospects, problem, self._trials)
             limits = replace(self._limits, seconds=self._limits.seconds * MIP_SHARE)
-            found += mip_sets(prospects, problem, limits, stop, self._clock.note_cut_short)
+            found += learned.run(limits, stop, self._clock.note_cut_short)
         if not found or len(prospects.removable) <= GREEDY_NODES:
             found += greedy_sets(prospects, self._limits.seed, stop)
         return self._ranked(found)
 
-    def _ranked(self, found: Sequence[Found]) -> list[Found]:
-        """Each set once, those that save most first, with few moves before many."""
+    def _ranked(self, found: Sequence[Candidate]) -> list[Candidate]:
+        """Each set once, those that promise most first, with few moves before many."""
         prospects = self._prospects
-        unique = {nodes: origin for origin, nodes in found if nodes}
-        ranked = sorted(unique, key=lambda nodes: (-prospects.saving(nodes), len(prospects.pods_of(nodes)), nodes))
-        return [(unique[nodes], nodes) for nodes in ranked]
+        unique = {candidate.nodes: candidate for candidate in found if candidate.nodes}
 
-    def _affordable(self, candidates: list[Found], budget: int | None) -> list[Found]:
+        def rank(candidate: Candidate) -> tuple[float, int, tuple[int, ...]]:
+            promise = self._promise(candidate.nodes, candidate.pended)
+            return -promise, len(prospects.pods_of(candidate.nodes)), candidate.nodes
+
+        return sorted(unique.values(), key=rank)
+
+    def _promise(self, nodes: tuple[int, ...], pended: float) -> float:
+        """What a set saves once so much is given back that no pod pends: each costs what the others save, a pod."""
+        return self._prospects.saving(nodes) * (1 - pended / max(len(self._prospects.pods_of(nodes)), 1))
+
+    def _affordable(self, candidates: list[Candidate], budget: int | None) -> list[Candidate]:
         """The sets cut down to a number of moves, and the cheapest moves of all."""
         if budget is None:
             return candidates
-        sets = [*candidates, ("cheapest moves", tuple(by_price_per_move(self._prospects)))]
-        return self._ranked([(origin, within_budget(self._prospects, nodes, budget)) for origin, nodes in sets])
+        sets = [*candidates, Candidate("cheapest moves", tuple(by_price_per_move(self._prospects)))]
+        return self._ranked([Candidate(c.origin, within_budget(self._prospects, c.nodes, budget)) for c in sets])
 
     def _curve(self, plan: DrainPlan, best: Settled) -> tuple[CurvePoint, ...]:
         """What fewer moves would save: plans for shares of all movable pods, each judged, none worse than the last.
@@ -177,7 +189,7 @@ class _Search:
                 break
             self._progress(f"what {share} % of moves would save", 0.95)
             part = within_budget(self._prospects, best.nodes, budget)
-            settled = self._best([("part of the plan", part)], best)
+            settled = self._best([Candidate("part of the plan", part)], best)
             small = self._plan_of(settled)
             saved = small.cost_before_micros - small.cost_after_micros
             if points[-1].saving_micros < saved < whole and judge(self._cluster, small, self._prices).accepted:
@@ -189,22 +201,25 @@ class _Search:
     def _plan_of(self, settled: Settled, tail: Tail = NO_TAIL) -> DrainPlan:
         return to_plan(self._prospects, settled.drain, settled.reference, settled.replays, tail)
 
-    def _best(self, candidates: list[Found], like: Settled | None = None) -> Settled:
+    def _best(self, candidates: list[Candidate], like: Settled | None = None) -> Settled:
         """The best settled set; one that promises less than what is held already is not looked at.
 
         Evictions start in the order of `like`, else from one worked out afresh.
         """
         best, saved = self._settler.nothing(), 0
         opened: list[Opened] = []
-        for rank, (origin, nodes) in enumerate(candidates):
-            if self._prospects.saving(nodes) <= saved or (opened and self._clock.is_over()):
+        for candidate in candidates:
+            nodes = candidate.nodes
+            enough = len(opened) >= OPENED or self._clock.is_over()
+            if self._prospects.saving(nodes) <= saved or (opened and enough):
                 continue
-            self._progress(f"replaying drains: {origin}", 0.2 + 0.3 * rank / len(candidates))
+            self._progress(f"replaying drains: {candidate.origin}", 0.2 + 0.3 * len(opened) / OPENED)
             first = self._settler.open(nodes, like)
             opened.append(first)
             if first.settled is not None:
                 best, saved = first.settled, self._prospects.saving(nodes)
-        for rank, first in enumerate(sorted(opened, key=lambda o: o.tried.total)):
+        ranked = sorted(opened, key=lambda o: -self._promise(o.tried.sequence.nodes, o.pended))
+        for rank, first in enumerate(ranked):
             if saved and self._clock.is_over():
                 break
             self._progress("giving nodes back", 0.5 + 0.4 * rank / len(opened))

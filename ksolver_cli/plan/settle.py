@@ -104,6 +104,11 @@ class Opened:
     probes: tuple[Trial, ...]
     settled: Settled | None
 
+    @property
+    def pended(self) -> float:
+        """How many pods pend in a replay."""
+        return self.tried.total / len(self.probes)
+
 
 class Settler:
     """Settles node sets on one board; `spent` counts replays, so that equal work gives equal answers."""
@@ -216,10 +221,10 @@ class Settler:
         return best
 
     def _swapped(self, best: Tried) -> EvictionSequence | None:
-        """Keep a node that would take what pended, and drain another of the same price instead."""
+        """Keep a node that would take what pended, and drain another instead that is no cheaper."""
         kept = self._random.choice(self._likely(best)[: 2 * TRIED])
         price, taken = self._prospects.price, set(best.sequence.nodes)
-        others = np.flatnonzero(self._prospects.removable & (price == price[kept])).tolist()
+        others = np.flatnonzero(self._prospects.removable & (price >= price[kept])).tolist()
         others = [n for n in others if n not in taken]
         if not others:
             return None

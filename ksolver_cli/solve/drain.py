@@ -4,14 +4,13 @@ Unlike the class relaxation it remembers who stays. z_n keeps node n, f_gc count
 class c. What it leaves out (order, scores, affinity) is for the replay to judge.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from ksolver_cli.domain.rules import CapPerDomain, Spread
 from ksolver_cli.solve.bound.cuts import merged_spreads, violated
-from ksolver_cli.solve.bound.highs import Ended, Lp, LpResult, MipBudget
+from ksolver_cli.solve.bound.highs import Ended, Lp, MipBudget
 from ksolver_cli.solve.bound.relaxation import INF, eligible_domains, merge_groups
 from ksolver_cli.solve.bound.sparse import RowBuilder, Rows, stack
 from ksolver_cli.solve.problem import BoolArray, FloatArray, IntArray, Problem
@@ -19,48 +18,20 @@ from ksolver_cli.solve.solution import Run
 
 ROUNDS = 8
 MIP_NODES = 3000
-MIP_STEPS = 300
-MIP_GAP = 5e-4
+MIP_STEPS = 100
+MIP_GAP = 3e-3
 MIP_ROUNDS = 2
-
-
-@dataclass(frozen=True, slots=True)
-class DrainSettings:
-    """`epsilon`: share of capacity held back on kept nodes. `move_price_micros`: what moving one pod (of weight 1)
-    costs, micro-dollars an hour; it trades saving against moves.
-    """
-
-    epsilon: float = 0.01
-    move_price_micros: int = 2000
-    polish: bool = True
-    """Whether a second MIP may undo what the linear programme decided: some seconds for the last percent."""
 
 
 @dataclass(frozen=True)
 class DrainSet:
-    """A set worth replaying: the nodes to remove, in node order; `inflow[group, class]` is where the model put pods."""
+    """A set worth replaying: names of the nodes to remove, in node order, and what the model makes of it."""
 
     removed: tuple[str, ...]
     cost_micros: int
     moved: int
-    settings: DrainSettings
     exact: bool
     """Whether the MIP ended by proof rather than by a limit."""
-
-
-def drain_sets(problem: Problem, settings: tuple[DrainSettings, ...], run: Run) -> Iterator[DrainSet]:
-    """One candidate set per setting, in the order given; duplicates and settings without a solution are skipped."""
-    model = _DrainModel(problem)
-    seen: set[tuple[str, ...]] = set()
-    for setting in settings:
-        if run.stopped():
-            if run.left() <= 0:
-                run.note_time()
-            return
-        found = model.solve(setting, run)
-        if found is not None and found.removed not in seen:
-            seen.add(found.removed)
-            yield found
 
 
 Columns = tuple[FloatArray, FloatArray, FloatArray]
@@ -69,17 +40,17 @@ Columns = tuple[FloatArray, FloatArray, FloatArray]
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """A MIP point, the rows it was found under, and those it was not held to."""
+    """A MIP point, None where there is none, and whether it is proven best."""
 
     x: FloatArray | None
-    objective: float
-    rows: Rows
-    spare: Rows
     exact: bool
 
 
-class _DrainModel:
-    """Columns: z_n for every node, then f_j for every feasible pair of LP group and class."""
+class DrainModel:
+    """The programme of one problem, solved with one reserve after the other.
+
+    Columns: z_n for every node, then f_j for every feasible pair of LP group and class.
+    """
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -101,15 +72,19 @@ class _DrainModel:
             problem.pod_node[bound], weights=problem.pod_weight[bound], minlength=problem.num_nodes
         )
 
-    def solve(self, settings: DrainSettings, run: Run) -> DrainSet | None:
-        """Linear programme with lazy rows, then the MIP over what is left open."""
+    def solve(self, reserve: FloatArray, move_price_micros: int, run: Run) -> DrainSet | None:
+        """Linear programme with lazy rows, then the MIP over what is left open; None without a solution, or time.
+
+        `reserve` is the share of capacity held back on kept nodes, [class, resource] 0 … 1; moving one pod (of weight
+        1) costs `move_price_micros` micro-dollars an hour, which trades saving against moves.
+        """
         problem = self.problem
         size = problem.num_nodes + len(self.f_group)
         cost = np.zeros(size)
-        cost[: problem.num_nodes] = problem.price - settings.move_price_micros * self.weight
+        cost[: problem.num_nodes] = problem.price - move_price_micros * self.weight
         lower = np.concatenate([problem.must_keep.astype(float), np.zeros(len(self.f_group))])
         upper = np.concatenate([np.ones(problem.num_nodes), self.demand[self.f_group].astype(float)])
-        free = self._free(settings.epsilon)
+        free = self._free(reserve)
         rows, spare = self._base_rows(free), self._spare_rows(free)
         lp = Lp(cost, lower, upper, rows, run.limits.seed)
         for _ in range(ROUNDS):
@@ -121,64 +96,51 @@ class _DrainModel:
                 break
             lp.add_rows(spare.take(mask))
             rows, spare = stack(rows, spare.take(mask)), spare.take(~mask)
-        first = self._integral((cost, lower, upper), (rows, spare), point.x, run)
-        if first.x is None:
-            return None
-        if not settings.polish:
-            return self._drain_set(first.x[: problem.num_nodes] > 0.5, settings, first.exact)
-        box = _decided((cost, lower, upper), rows, point, first.objective, problem.num_nodes)
-        last = self._integral((cost, *box), (first.rows, first.spare), first.x, run, start=True)
-        best = last if last.x is not None and last.objective <= first.objective else first
-        return None if best.x is None else self._drain_set(best.x[: problem.num_nodes] > 0.5, settings, last.exact)
+        found = self._integral((cost, lower, upper), (rows, spare), point.x, run)
+        return None if found.x is None else self._drain_set(found.x[: problem.num_nodes] > 0.5, found.exact)
 
-    def _integral(
-        self, columns: Columns, split: tuple[Rows, Rows], x: FloatArray, run: Run, start: bool = False
-    ) -> "_Found":
-        """The MIP with lazy rows. With `start`, x is where it starts; without, the nodes that x decides are fixed."""
-        if start:
-            return self._searched(columns, split, x, run)
+    def _integral(self, columns: Columns, split: tuple[Rows, Rows], x: FloatArray, run: Run) -> _Found:
+        """The MIP with lazy rows, the nodes fixed that x decides."""
         nodes = self.problem.num_nodes
         cost, lower, upper = columns[0], columns[1].copy(), columns[2].copy()
         settled = np.flatnonzero(np.abs(x[:nodes] - np.round(x[:nodes])) < 1e-6)
         lower[settled] = np.round(x[settled])
         narrow = upper.copy()
         narrow[settled] = lower[settled]
-        found = self._searched((cost, lower, narrow), split, None, run)
+        found = self._searched((cost, lower, narrow), split, run)
         # Fractions lean on nodes that are cut up; whole nodes may need some that the programme let go altogether.
-        return found if found.x is not None or run.stopped() else self._searched((cost, lower, upper), split, None, run)
+        return found if found.x is not None or run.stopped() else self._searched((cost, lower, upper), split, run)
 
-    def _searched(self, columns: Columns, split: tuple[Rows, Rows], guess: FloatArray | None, run: Run) -> "_Found":
+    def _searched(self, columns: Columns, split: tuple[Rows, Rows], run: Run) -> _Found:
         (cost, lower, upper), (rows, spare) = columns, split
-        nodes = self.problem.num_nodes
+        whole = np.arange(len(cost)) < self.problem.num_nodes
         budget = MipBudget(run.work(MIP_NODES), run.work(MIP_STEPS), MIP_GAP)
         for _ in range(MIP_ROUNDS):
-            lp = Lp(cost, lower, upper, rows, run.limits.seed)
-            result = lp.solve_integer(np.arange(len(cost)) < nodes, budget, run, guess)
+            result = Lp(cost, lower, upper, rows, run.limits.seed).solve_integer(whole, budget, run)
             if result.x is None:
-                return _Found(None, INF, rows, spare, False)
+                return _Found(None, False)
+            found = _Found(result.x, result.ended is Ended.OPTIMAL)
             mask = violated(spare, result.x)
-            found = _Found(result.x, result.objective, rows, spare, result.ended is Ended.OPTIMAL)
             if not mask.any() or run.stopped():
                 break
             rows, spare = stack(rows, spare.take(mask)), spare.take(~mask)
-            guess = None
         return found
 
-    def _drain_set(self, kept: BoolArray, settings: DrainSettings, exact: bool) -> DrainSet:
+    def _drain_set(self, kept: BoolArray, exact: bool) -> DrainSet:
         problem = self.problem
         leaving = ~kept[self.on_node]
         return DrainSet(
             removed=tuple(problem.node_names[n] for n in np.flatnonzero(~kept).tolist()),
             cost_micros=problem.cost(kept),
             moved=int(self.on_count[leaving].sum()),
-            settings=settings,
             exact=exact,
         )
 
-    def _free(self, epsilon: float) -> IntArray:
+    def _free(self, reserve: FloatArray) -> IntArray:
         """[n, k] room on a node that keeps its pods, after the reserve."""
         problem = self.problem
-        return np.asarray(np.maximum(np.floor((1 - epsilon) * problem.capacity).astype(np.int64) - problem.load_now, 0))
+        usable = np.floor((1 - reserve[problem.node_class]) * problem.capacity).astype(np.int64)
+        return np.asarray(np.maximum(usable - problem.load_now, 0))
 
     def _base_rows(self, free: IntArray) -> Rows:
         problem, builder = self.problem, RowBuilder.empty()
@@ -259,18 +221,3 @@ class _DrainModel:
 def _demand(problem: Problem, group_of: IntArray, count: int) -> IntArray:
     real = group_of >= 0
     return np.bincount(group_of[real], weights=problem.demand[real], minlength=count).astype(np.int64)
-
-
-def _decided(
-    columns: Columns, rows: Rows, point: LpResult, incumbent: float, nodes: int
-) -> tuple[FloatArray, FloatArray]:
-    """Column bounds with those nodes fixed whose reduced cost alone exceeds what is left to gain (by half)."""
-    cost, lower, upper = columns[0], columns[1].copy(), columns[2].copy()
-    duals = np.concatenate([point.duals, np.zeros(rows.count - len(point.duals))])
-    pull = np.bincount(rows.column, weights=duals[rows.row_of_entry()] * rows.value, minlength=len(cost))
-    reduced = (cost - pull)[:nodes]
-    slack = max(incumbent - point.objective, 0.0) / 2
-    z = np.round(point.x[:nodes])
-    fixed = np.flatnonzero((np.abs(reduced) > slack) & (np.abs(point.x[:nodes] - z) < 1e-6))
-    lower[fixed] = upper[fixed] = z[fixed]
-    return lower, upper
