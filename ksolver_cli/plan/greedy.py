@@ -13,7 +13,7 @@ class Greedy:
 
     def __init__(self, prospects: Prospects, seed: int) -> None:
         board = prospects.board
-        scheduler = prospects.replayer.scheduler((), seed)
+        scheduler = prospects.replayer.scheduler((), [seed])
         self._drains = OneByOne(board, scheduler, Whereabouts.today(prospects.pods_on))
 
     def run(self, order: Sequence[int], interrupted: Callable[[], bool]) -> list[int]:
@@ -50,5 +50,5 @@ def by_utilisation(prospects: Prospects) -> list[int]:
     board = prospects.board
     nodes = np.flatnonzero(prospects.removable)
     offered = np.maximum(board.allocatable[:2, nodes], 1.0)
-    used = 1.0 - board.start.cells[:2, nodes] / offered
+    used = 1.0 - board.start.cells[0, :2][:, nodes] / offered
     return [int(n) for n in nodes[np.lexsort((nodes, used.max(axis=0)))]]

@@ -14,6 +14,7 @@ from ksolver_cli.domain.plan import Limits
 from ksolver_cli.plan.prospects import Prospects
 from ksolver_cli.plan.replay.lanes import IntArray
 from ksolver_cli.plan.replay.occupancy import Occupancy
+from ksolver_cli.plan.replay.run import CELLS
 from ksolver_cli.plan.replay.run import Run as ReplayRun
 from ksolver_cli.plan.sequence import EvictionSequence
 from ksolver_cli.plan.sets import Candidate
@@ -59,7 +60,11 @@ class LearnedSets:
         most = ROUNDS if self._problem.num_nodes <= LARGE else ROUNDS_LARGE
         calm, best = 0, 0
         for number in range(max(FEWEST, round(most * limits.effort))):
-            found = None if run.stopped() else self._model.solve(self._reserve, MOVE_PRICE_MICROS, run)
+            if run.stopped():
+                if run.left() <= 0:
+                    run.note_time()
+                break
+            found = self._model.solve(self._reserve, MOVE_PRICE_MICROS, run)
             if found is None:
                 break
             index, removable = self._prospects.board.node_index, self._prospects.removable
@@ -77,13 +82,13 @@ class LearnedSets:
     def _replay(self, nodes: tuple[int, ...]) -> float:
         """How many pods pend, on average, when these nodes are drained; the reserves know more after it."""
         drain = EvictionSequence(self._prospects, nodes).drain(self._trials.waves)
-        trials = self._trials.all()[:PROBES]
+        replayer = self._prospects.replayer
+        trials = self._trials.all()[: min(PROBES, max(1, CELLS // replayer.board.start.width))]
+        runs, scheduler = replayer.plays(drain, trials)
         stranded = [np.zeros_like(self._reserve) for _ in range(2)]
-        pended = 0
-        for seed, jitter in trials:
-            run, scheduler = self._prospects.replayer.play(drain, seed, jitter)
-            pended += len(run.pended) + len(run.homeless)
-            self._add_stranded(stranded, run, scheduler.now)
+        for trial, run in enumerate(runs):
+            self._add_stranded(stranded, run, trial, scheduler.now)
+        pended = sum(len(run.pended) + len(run.homeless) for run in runs)
         left, offered = stranded
         known = offered > 0
         share = np.clip(left / np.where(known, offered, 1), 0.0, 1.0)
@@ -91,7 +96,7 @@ class LearnedSets:
         self._reserve = (1 - TRUST) * self._reserve + TRUST * latest if pended else self._reserve * EASE
         return pended / len(trials)
 
-    def _add_stranded(self, stranded: list[Shares], run: ReplayRun, now: Occupancy) -> None:
+    def _add_stranded(self, stranded: list[Shares], run: ReplayRun, trial: int, now: Occupancy) -> None:
         """Add what is left of kept nodes that pods which pended may go to and did not fit on, and what they offer."""
         board, problem = self._prospects.board, self._problem
         waiting = {int(board.pod_class[pod]) for pod in run.pended}
@@ -103,5 +108,5 @@ class LearnedSets:
         left, offered = stranded
         for k, row in enumerate(self._row):
             if row is not None:
-                np.add.at(left[:, k], problem.node_class[here], now.cells[row, self._node[here]])
+                np.add.at(left[:, k], problem.node_class[here], now.cells[trial, row, self._node[here]])
             np.add.at(offered[:, k], problem.node_class[here], problem.capacity[here, k])

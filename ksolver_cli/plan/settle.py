@@ -8,11 +8,11 @@ from random import Random
 import numpy as np
 
 from ksolver_cli.plan.prospects import Prospects
-from ksolver_cli.plan.replay.run import SHUFFLE, Drain, Run
+from ksolver_cli.plan.replay.run import SHUFFLE, Drain, Run, Trial
 from ksolver_cli.plan.sequence import EvictionSequence
 from ksolver_cli.plan.waves import in_steps
 
-REPLAYS = 500
+REPLAYS = 1500
 """Replays a search may make at effort 1."""
 ROUNDS = 24
 """Bent orders tried for one set before a node is given back."""
@@ -20,7 +20,9 @@ OPENING = 10
 """Of these, rounds before other sets are looked at."""
 HOPELESS, HOPELESS_SHARE = 24, 0.1
 """Pods, and share of the evictions, of which more pend in a replay of a set that no order of evictions will mend."""
-PROBES = 4
+TOGETHER = 24
+"""Replays of a proof that run in step, before it is looked whether any failed."""
+PROBES = 8
 """Replays that a new order is first held to; replays that failed a set later join them."""
 SWAPS = 0.4
 """Share of rounds that exchange a node for another of the same price instead of bending the order."""
@@ -37,9 +39,6 @@ FURTHER = 96
 """Evictions that replays of a set beyond the first trials may make at effort 1, and how many such replays there are at
 most: two dozen clean ones still leave one run in twenty in which a pod pends.
 """
-
-Trial = tuple[int, float]
-"""Seed and jitter of a replay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,10 +174,11 @@ class Settler:
         if not settled.nodes or not len(settled.drain.order):
             return settled
         size = len(settled.drain.order)
+        shuffled = [(seed, SHUFFLE) for seed in range(self._trials.jittered)]
         while size > SMALLEST_STEP and not self._interrupted():
             size //= 2
             drain = in_steps(self._prospects, settled.drain, size)
-            if all(self._run(drain, seed, SHUFFLE, 0).is_clean for seed in range(self._trials.jittered)):
+            if all(run.is_clean for run in self._runs(drain, shuffled, 0)):
                 return replace(settled, drain=drain, replays=settled.replays + self._trials.jittered)
         return replace(settled, drain=in_steps(self._prospects, settled.drain, SMALLEST_STEP))
 
@@ -242,28 +242,26 @@ class Settler:
         """What pends under the probes; given up once it is more than `cap`."""
         drain = sequence.drain(self._trials.waves)
         tried = Tried(sequence, Counter(), Counter())
-        for seed, jitter in probes:
-            run = self._run(drain, seed, jitter, None if cap is None else cap - tried.total)
+        for run in self._runs(drain, probes, cap):
             tried.pended.update(run.pended)
             tried.homeless.update(run.homeless)
-            if cap is not None and tried.total > cap:
-                break
         return tried
 
-    def _run(self, drain: Drain, seed: int, jitter: float, give_up_after: int | None = None) -> Run:
-        self.spent += 1
-        return self._prospects.replayer.run(drain, seed, jitter, give_up_after)
+    def _runs(self, drain: Drain, trials: Sequence[Trial], give_up_after: int | None = None) -> list[Run]:
+        self.spent += len(trials)
+        return self._prospects.replayer.runs(drain, trials, give_up_after)
 
     def _accept(self, sequence: EvictionSequence) -> tuple[Settled | None, Tried, Trial | None]:
         """All trials: the settled set, or what pended and in which replay."""
         drain = sequence.drain(self._trials.waves)
         reference: Run | None = None
         trials = self._trials.of(len(drain.order), self._effort)
-        for trial in trials:
-            run = self._run(drain, *trial)
-            if not run.is_clean:
-                return None, Tried(sequence, Counter(run.pended), Counter(run.homeless)), trial
-            reference = reference or run
+        for first in range(0, len(trials), TOGETHER):
+            some = trials[first : first + TOGETHER]
+            for trial, run in zip(some, self._runs(drain, some), strict=True):
+                if not run.is_clean:
+                    return None, Tried(sequence, Counter(run.pended), Counter(run.homeless)), trial
+                reference = reference or run
         # Replays that prove a set are no search: they use nothing up.
         self.spent -= len(trials)
         settled = Settled(sequence, drain, len(trials), reference)
@@ -292,7 +290,7 @@ class Settler:
 
     def _relief(self, node: int, best: Tried) -> float:
         board = self._prospects.board
-        room = board.start.cells[: len(board.shape.resources), node].copy()
+        room = board.start.cells[0, : len(board.shape.resources), node].copy()
         worst = best.pended.most_common(LOOKED_AT)
         asks = [(int(board.pod_class[pod]), board.pod_node[pod] == node, n) for pod, n in worst]
         asks += [(board.classes.pod_class_of[key], False, times) for key, times in best.homeless.items()]

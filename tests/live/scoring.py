@@ -11,7 +11,7 @@ from ksolver_cli.normalise.classes import classify
 from ksolver_cli.normalise.cluster import normalise
 from ksolver_cli.plan.replay.filters import open_nodes
 from ksolver_cli.plan.replay.occupancy import Board
-from ksolver_cli.plan.replay.scheduler import candidates
+from ksolver_cli.plan.scores.candidates import candidates
 from ksolver_cli.plan.scores.profile import PROFILE, total
 from ksolver_cli.snapshot.model import Snapshot
 
@@ -36,12 +36,12 @@ def scores(on: Board, pod: str) -> dict[str, dict[str, Any]]:
     """
     index = on.pod_index[pod]
     now = on.start.copy()
-    on.leave(now, index, int(on.pod_node[index]))
-    mover = on.movers[int(on.pod_class[index])]
-    nodes = np.flatnonzero(open_nodes(mover, now))
+    on.leave(now, now.ids, np.array([index]), on.pod_node[[index]])
+    crew = on.kind(int(on.pod_class[index])).crew([int(on.pod_class[index])])
+    nodes = np.flatnonzero(open_nodes(crew, now)[0])
     if not len(nodes):
         return {}
-    asked = candidates(on, now, mover, nodes)
+    asked = candidates(on, now, crew, nodes, np.array([len(nodes)]), now.ids)
     sums = total(asked)
     parts = {name: plugin(asked) for name, (plugin, _) in PROFILE.items()}
     return {

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from random import Random
 
+import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +15,7 @@ from ksolver_cli.domain.pod import Phase
 from ksolver_cli.domain.verdict import Family
 from ksolver_cli.normalise.classes import classify
 from ksolver_cli.plan.replay.filters import open_nodes
+from ksolver_cli.plan.replay.mover import Crew
 from ksolver_cli.plan.replay.occupancy import Board
 from tests.property.clusters import clusters
 
@@ -25,6 +27,12 @@ def placed(cluster: Cluster, random: Random) -> Cluster:
         for pod in cluster.pods
     )
     return replace(cluster, pods=pods)
+
+
+def crew_of(board: Board, index: int) -> Crew:
+    """What this pod of the board asks for."""
+    pod_class = int(board.pod_class[index])
+    return board.kind(pod_class).crew([pod_class])
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
@@ -44,15 +52,15 @@ def test_arrays_and_families_agree(cluster: Cluster, seed: int) -> None:
     for index in movable:
         pod = board.pods[index]
         state.remove(pod)
-        board.leave(now, index, int(board.pod_node[index]))
-        mover = board.movers[int(board.pod_class[index])]
+        board.leave(now, now.ids, np.array([index]), board.pod_node[[index]])
+        crew = crew_of(board, index)
         judged = prepare(as_new(pod), state)
         passing = [judged.passes(node.name) for node in cluster.nodes]
-        assert open_nodes(mover, now).tolist() == passing, pod.key
+        assert open_nodes(crew, now)[0].tolist() == passing, pod.key
         options = [i for i, fits in enumerate(passing) if fits]
         target = random.choice(options) if options else int(board.pod_node[index])
         state.add(as_new(pod), cluster.nodes[target].name)
-        board.arrive(now, mover, target)
+        board.arrive(now, crew.classes, now.ids, np.array([target]))
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
@@ -66,10 +74,10 @@ def test_a_removed_node_is_no_domain(cluster: Cluster, seed: int) -> None:
     node = random.randrange(len(cluster.nodes))
     for index in [i for i in range(len(board.pods)) if board.pod_node[i] == node]:
         state.remove(board.pods[index])
-        board.leave(now, index, node)
+        board.leave(now, now.ids, np.array([index]), np.array([node]))
     state.remove_node(cluster.nodes[node].name)
-    board.remove_node(now, node, [])
+    board.remove_node(now, node)
     for index in [i for i in range(len(board.pods)) if board.pod_node[i] == node and not board.pods[i].deleting]:
         judged = prepare(as_new(board.pods[index]), state)
         expected = [i != node and judged.passes(n.name) for i, n in enumerate(cluster.nodes)]
-        assert open_nodes(board.movers[int(board.pod_class[index])], now).tolist() == expected
+        assert open_nodes(crew_of(board, index), now)[0].tolist() == expected

@@ -20,6 +20,11 @@ class Images:
                     self._where.setdefault(name, []).append((index, size))
         self._known: dict[tuple[tuple[str, ...], int], Ints | None] = {}
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no node is known to have any."""
+        return not self._where
+
     def sizes(self, images: tuple[str, ...], alive: BoolArray) -> Ints | None:
         """[node] bytes of these images present, each times the share of nodes that have it; None where none is
         anywhere.

@@ -28,8 +28,8 @@ class Lane:
     """Whether every node has the label."""
 
     def spread(self, values: BoolArray) -> BoolArray:
-        """Answers per domain (and one for nodes without the label) as answers per node."""
-        return values[:-1] if self.is_identity else values[self.domain]
+        """Answers per domain (and one for nodes without the label), on the last axis, as answers per node."""
+        return values[..., :-1] if self.is_identity else values[..., self.domain]
 
 
 class Lanes:

@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from ksolver_cli.constraints.budgets import Budgets
-from ksolver_cli.domain.pod import Pod
 from ksolver_cli.plan.replay.lanes import IntArray
 from ksolver_cli.plan.replay.mover import Mover
 from ksolver_cli.plan.replay.occupancy import Board
-from ksolver_cli.plan.replay.scheduler import Scheduler
+from ksolver_cli.plan.replay.scheduler import NO_NODE, Scheduler
 
 Hop = tuple[int, int]
 """A pod (index of the board) and the node that it came to."""
@@ -40,8 +41,10 @@ class OneByOne:
     def __init__(
         self, board: Board, scheduler: Scheduler, whereabouts: Whereabouts, budgets: Budgets | None = None
     ) -> None:
+        """The scheduler is one of a single trial."""
         self._board = board
         self._scheduler = scheduler
+        self._trials = scheduler.now.ids
         self._budgets = budgets
         self.whereabouts = whereabouts
 
@@ -56,13 +59,13 @@ class OneByOne:
         hops: list[Hop] = []
         waiting = self._leave_all(node, order) if together else self._evict(node, order, hops)
         if not waiting or together or self._may_wait(waiting, order):
-            self._board.remove_node(now, node, self._residents(node))
+            self._board.remove_node(now, node)
             self._scheduler.reorder()
             waiting = self._place_late(waiting, hops)
             if not waiting and len(hops) == len(order):
                 self.whereabouts.hop(node, hops)
                 return tuple(hops)
-            self._board.restore_node(now, node, self._residents(node))
+            self._board.restore_node(now, node)
             self._scheduler.reorder()
         self._undo(node, hops, waiting)
         now.cordoned[node], now.tainted[node] = before
@@ -89,8 +92,10 @@ class OneByOne:
         return list(order)
 
     def _place(self, index: int, hops: list[Hop], source: int | None = None) -> bool:
-        target = self._scheduler.choose(self.mover(index), self._board.reborn(index))
-        if target is None or target == source:
+        pod_class = int(self._board.pod_class[index])
+        crew = self._board.kind(pod_class).crew([pod_class])
+        target = int(self._scheduler.choose(crew, [self._board.reborn(index)], self._trials)[0])
+        if target in (NO_NODE, source):
             return False
         self._come(index, target)
         hops.append((index, target))
@@ -126,28 +131,24 @@ class OneByOne:
         for index in waiting:
             self._come(index, node)
 
-    def _residents(self, node: int) -> list[Pod]:
-        return [self._board.pods[i] for i in self._board.residents[node]]
-
     def _is_home(self, index: int, node: int) -> bool:
         return node == self._board.pod_node[index] and index not in self.whereabouts.moved
 
     def _leave(self, index: int, node: int) -> None:
-        now = self._scheduler.now
+        now, where = self._scheduler.now, np.array([node])
         if self._is_home(index, node):
-            self._board.leave(now, index, node)
+            self._board.leave(now, self._trials, np.array([index]), where)
         else:
-            self._board.depart(now, self.mover(index), node)
-        if self._scheduler.checker is not None:
-            self._scheduler.checker.remove(self._board.pods[index])
+            self._board.depart(now, self._board.pod_class[[index]], self._trials, where)
+        for checker in self._scheduler.checkers:
+            checker.remove(self._board.pods[index])
 
     def _come(self, index: int, node: int) -> None:
-        board, now = self._board, self._scheduler.now
+        board, now, where = self._board, self._scheduler.now, np.array([node])
         home = self._is_home(index, node)
         if home:
-            board.back(now, index, node)
+            board.back(now, self._trials, np.array([index]), where)
         else:
-            board.arrive(now, self.mover(index), node)
-        if self._scheduler.checker is not None:
-            pod = board.pods[index] if home else board.reborn(index)
-            self._scheduler.checker.add(pod, board.cluster.nodes[node].name)
+            board.arrive(now, board.pod_class[[index]], self._trials, where)
+        for checker in self._scheduler.checkers:
+            checker.add(board.pods[index] if home else board.reborn(index), board.cluster.nodes[node].name)

@@ -6,11 +6,10 @@ from random import Random
 
 import numpy as np
 
-from ksolver_cli.domain.pod import Pod
 from ksolver_cli.plan.replay.exotic import Checker, exotic_pods
 from ksolver_cli.plan.replay.lanes import IntArray
 from ksolver_cli.plan.replay.occupancy import Board
-from ksolver_cli.plan.replay.scheduler import Scheduler
+from ksolver_cli.plan.replay.scheduler import NO_NODE, Scheduler
 
 SHUFFLE = float("inf")
 """A jitter that mixes all evictions of a step."""
@@ -33,7 +32,7 @@ class Drain:
 
 @dataclass(eq=False)
 class Run:
-    """How one replay went: the node that each evicted pod came to (−1 where none), in the drain's order of pods.
+    """How one replay went: the node that each evicted pod came to (`NO_NODE` where none), in the drain's order of pods.
 
     `pended` are pods that found no node at once; `stuck` those that still have none at the end.
     """
@@ -54,6 +53,13 @@ class Run:
         return self.complete and not self.pended and not self.homeless
 
 
+CELLS = 2**25
+"""Numbers that the trials in step may hold at a time: a quarter of a gigabyte."""
+
+Trial = tuple[int, float]
+"""Seed and jitter of a replay; `jitter` moves each eviction by up to that many places, `SHUFFLE` mixes each step."""
+
+
 class Replayer:
     """Runs drains on a board, each from today's occupancy."""
 
@@ -62,105 +68,145 @@ class Replayer:
         self._exotic = exotic_pods(board.cluster) if any(m.needs_check for m in board.movers.values()) else None
 
     def run(self, drain: Drain, seed: int, jitter: float = 0.0, give_up_after: int | None = None) -> Run:
-        """Replay under one seed; `jitter` moves each eviction by up to that many places, `SHUFFLE` mixes each step.
+        """Replay one trial; it stops, incomplete, once more than `give_up_after` pods have pended."""
+        return self.runs(drain, [(seed, jitter)], give_up_after)[0]
 
-        The run stops, incomplete, once more than `give_up_after` pods have pended.
+    def play(self, drain: Drain, seed: int, jitter: float = 0.0) -> tuple[Run, Scheduler]:
+        """One trial, with the scheduler as it stands at the end, for whatever comes next."""
+        runs, scheduler = self.plays(drain, [(seed, jitter)])
+        return runs[0], scheduler
+
+    def runs(self, drain: Drain, trials: Sequence[Trial], give_up_after: int | None = None) -> list[Run]:
+        """Replay many trials in step, each as it would go alone.
+
+        All stop, incomplete, once more than `give_up_after` pods have pended in all of them together.
         """
-        return self.play(drain, seed, jitter, give_up_after)[0]
+        most = max(1, CELLS // self.board.start.width)
+        runs: list[Run] = []
+        for first in range(0, len(trials), most):
+            left = None if give_up_after is None else give_up_after - sum(len(run.pended) for run in runs)
+            runs += self.plays(drain, trials[first : first + most], left)[0]
+        return runs
 
-    def play(
-        self, drain: Drain, seed: int, jitter: float = 0.0, give_up_after: int | None = None
-    ) -> tuple[Run, Scheduler]:
-        """The same, with the scheduler as it stands at the end, for whatever comes next."""
-        scheduler = self.scheduler(drain.nodes, seed)
-        order = jittered(drain, jitter, seed)
-        run = Run(order, np.full(len(order), -1, dtype=np.intp))
-        stage = _Stage(self, scheduler, run)
+    def plays(
+        self, drain: Drain, trials: Sequence[Trial], give_up_after: int | None = None
+    ) -> tuple[list[Run], Scheduler]:
+        """The same, with the scheduler as it stands at the end."""
+        scheduler = self.scheduler(drain.nodes, [seed for seed, _ in trials])
+        stage = _Stage(self.board, scheduler, np.array([jittered(drain, jitter, seed) for seed, jitter in trials]))
         stage.welcome()
-        done = 0
-        for end, gone in drain.removals:
-            for position in range(done, end):
-                stage.evict(position)
-                if give_up_after is not None and len(run.pended) > give_up_after:
-                    run.complete = False
-                    return run, scheduler
-            done = end
-            stage.remove(gone)
-        run.stuck = [int(order[p]) for p in stage.waiting]
-        return run, scheduler
+        complete = stage.drain(drain.removals, give_up_after)
+        return stage.runs(complete=complete), scheduler
 
-    def scheduler(self, cordoned: Sequence[int], seed: int) -> Scheduler:
-        """A scheduler at today's occupancy, with these nodes cordoned."""
+    def scheduler(self, cordoned: Sequence[int], seeds: Sequence[int]) -> Scheduler:
+        """A scheduler at today's occupancy for these trials, with these nodes cordoned."""
         board = self.board
-        now = board.start.copy()
+        now = board.start.copy(len(seeds))
         now.cordon(cordoned)
-        checker = None
+        checkers: list[Checker] = []
         if self._exotic is not None:
-            names = (board.cluster.nodes[n].name for n in cordoned)
-            checker = Checker(board.cluster, self._exotic, names)
-        return Scheduler(board, now, seed, checker)
+            names = [board.cluster.nodes[n].name for n in cordoned]
+            checkers = [Checker(board.cluster, self._exotic, names) for _ in seeds]
+        return Scheduler(board, now, seeds, checkers)
 
 
 class _Stage:
-    """The moving parts of one run."""
+    """The moving parts of some trials of one drain: at each position each evicts the pod that its order has there."""
 
-    def __init__(self, replayer: Replayer, scheduler: Scheduler, run: Run) -> None:
-        self._board = replayer.board
+    def __init__(self, board: Board, scheduler: Scheduler, orders: IntArray) -> None:
+        self._board = board
         self._scheduler = scheduler
-        self._run = run
-        self.waiting: list[int] = []
+        self._trials = scheduler.now.ids
+        self._orders = orders
+        self._by_position: IntArray = orders.T.copy()
+        self._kinds: IntArray = board.kinds[board.pod_class[orders]]
+        self._alike: list[bool] = (self._kinds == self._kinds[:1]).all(axis=0).tolist()
+        self._targets = np.full(orders.shape, NO_NODE, dtype=np.intp)
+        self._newcomers: list[dict[str, int]] = [{} for _ in orders]
+        self._homeless: list[list[str]] = [[] for _ in orders]
+        self._pended: list[list[int]] = [[] for _ in orders]
+        self._waiting: list[list[int]] = [[] for _ in orders]
+
+    def runs(self, *, complete: bool) -> list[Run]:
+        """What came of each trial."""
+        left = self._waiting if complete else [[] for _ in self._waiting]
+        stuck = [self._orders[t, w].tolist() for t, w in enumerate(left)]
+        found = zip(self._orders, self._targets, self._newcomers, self._homeless, self._pended, stuck, strict=True)
+        return [Run(o, t, new, homeless, pended, s, complete) for o, t, new, homeless, pended, s in found]
 
     def welcome(self) -> None:
         """Place the pending pods that fit today."""
         board, scheduler = self._board, self._scheduler
         for pod in board.waiting:
-            mover = board.movers[board.classes.pod_class_of[pod.key]]
-            node = scheduler.choose(mover, pod)
-            if node is None:
-                self._run.homeless.append(pod.key)
-                continue
-            board.arrive(scheduler.now, mover, node)
-            self._run.newcomers[pod.key] = node
-            if scheduler.checker is not None:
-                scheduler.checker.add(pod, board.cluster.nodes[node].name)
+            pod_class = board.classes.pod_class_of[pod.key]
+            crew, pods = board.kind(pod_class).crew([pod_class]), [pod] * len(self._trials)
+            nodes = scheduler.choose(crew, pods, self._trials)
+            scheduler.arrive(crew, pods, self._trials, nodes)
+            for trial, node in enumerate(nodes.tolist()):
+                if node < 0:
+                    self._homeless[trial].append(pod.key)
+                else:
+                    self._newcomers[trial][pod.key] = node
 
-    def evict(self, position: int) -> None:
-        """Evict the pod at this position of the order and place its replacement, or let it wait."""
-        board, index = self._board, int(self._run.order[position])
-        board.leave(self._scheduler.now, index, int(board.pod_node[index]))
-        checker = self._scheduler.checker
-        if checker is not None:
-            checker.remove(board.pods[index])
-        if not self._place(position):
-            self._run.pended.append(index)
-            self.waiting.append(position)
-
-    def _place(self, position: int) -> bool:
-        board, index = self._board, int(self._run.order[position])
-        mover = board.movers[int(board.pod_class[index])]
-        pod = board.reborn(index)
-        node = self._scheduler.choose(mover, pod)
-        if node is None:
-            return False
-        board.arrive(self._scheduler.now, mover, node)
-        self._run.targets[position] = node
-        if self._scheduler.checker is not None:
-            self._scheduler.checker.add(pod, board.cluster.nodes[node].name)
+    def drain(self, removals: Sequence[tuple[int, tuple[int, ...]]], give_up_after: int | None) -> bool:
+        """Evict and remove in turn; whether it came to the end."""
+        done = pended = 0
+        for end, gone in removals:
+            for position in range(done, end):
+                pended += self._evict(position)
+                if give_up_after is not None and pended > give_up_after:
+                    return False
+            done = end
+            self._remove(gone)
         return True
 
-    def remove(self, nodes: Sequence[int]) -> None:
-        """Remove nodes; pods that wait are tried again."""
-        board, now = self._board, self._scheduler.now
-        for node in nodes:
-            board.remove_node(now, node, self._left(node))
-            if self._scheduler.checker is not None:
-                self._scheduler.checker.remove_node(board.cluster.nodes[node].name)
-        if nodes:
-            self._scheduler.reorder()
-        self.waiting = [p for p in self.waiting if not self._place(p)]
+    def _evict(self, position: int) -> int:
+        """Evict the pod at this position of each order and place its replacement; how many found no node."""
+        if self._alike[position]:
+            return self._evict_alike(position, self._trials)
+        kinds = self._kinds[:, position]
+        return sum(self._evict_alike(position, group) for group in _groups(kinds, self._trials))
 
-    def _left(self, node: int) -> list[Pod]:
-        return [self._board.pods[i] for i in self._board.residents[node]]
+    def _evict_alike(self, position: int, trials: IntArray) -> int:
+        every = len(trials) == len(self._trials)
+        pods = self._by_position[position] if every else self._by_position[position].take(trials)
+        self._scheduler.leave(trials, pods)
+        nodes = self._place(pods, trials)
+        self._targets[trials, position] = nodes
+        lost = (nodes < 0).nonzero()[0].tolist()
+        for row in lost:
+            self._pended[trials[row]].append(int(pods[row]))
+            self._waiting[trials[row]].append(position)
+        return len(lost)
+
+    def _place(self, pods: IntArray, trials: IntArray) -> IntArray:
+        """Place a pod in each of these trials, all of one kind; `NO_NODE` where there is no node for it."""
+        board, scheduler = self._board, self._scheduler
+        classes = board.pod_class[pods].tolist()
+        crew = board.kind(classes[0]).crew(classes)
+        reborn = [board.reborn(index) for index in pods.tolist()] if crew.lead.needs_check else ()
+        nodes = scheduler.choose(crew, reborn, trials)
+        scheduler.arrive(crew, reborn, trials, nodes)
+        return nodes
+
+    def _remove(self, nodes: Sequence[int]) -> None:
+        """Remove nodes; pods that wait are tried again."""
+        self._scheduler.remove(nodes)
+        for turn in range(max(map(len, self._waiting))):
+            trials = np.array([t for t, w in enumerate(self._waiting) if turn < len(w)], dtype=np.intp)
+            places = np.array([self._waiting[t][turn] for t in trials], dtype=np.intp)
+            for rows in _groups(self._kinds[trials, places], np.arange(len(trials))):
+                group, there = trials[rows], places[rows]
+                self._targets[group, there] = self._place(self._orders[group, there], group)
+        self._waiting = [[p for p in w if self._targets[t, p] < 0] for t, w in enumerate(self._waiting)]
+
+
+def _groups(kinds: IntArray, rows: IntArray) -> list[IntArray]:
+    """Rows by their kind."""
+    found: dict[int, list[int]] = {}
+    for row, kind in zip(rows.tolist(), kinds.tolist(), strict=True):
+        found.setdefault(kind, []).append(row)
+    return [np.array(group, dtype=np.intp) for group in found.values()]
 
 
 def jittered(drain: Drain, jitter: float, seed: int) -> IntArray:

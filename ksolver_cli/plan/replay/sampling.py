@@ -44,19 +44,42 @@ def _first(node: Node, keys: tuple[str, ...]) -> str:
 
 
 class Sampler:
-    """Takes feasible nodes from where the last search ended."""
+    """Takes feasible nodes from where the last search of the same trial ended."""
 
-    def __init__(self, order: IntArray, start: int) -> None:
+    def __init__(self, order: IntArray, starts: Sequence[int]) -> None:
         self.order = order
-        self._start = start % max(len(order), 1)
+        self._starts: IntArray = np.array(starts, dtype=np.intp)
         self._wanted = nodes_to_find(len(order))
+        self._rows: IntArray = np.arange(len(starts) + 1) * len(order)
 
-    def take(self, feasible: BoolArray) -> IntArray:
-        """Feasible nodes to score; the next search starts behind the last node looked at."""
-        found = np.flatnonzero(feasible[self.order])
-        if self._wanted >= len(self.order) or len(found) <= self._wanted:
-            return self.order[found]
-        first = int(np.searchsorted(found, self._start))
-        turned = np.concatenate((found[first:], found[:first]))
-        self._start = int(turned[self._wanted])
-        return self.order[turned[: self._wanted]]
+    def take(self, feasible: BoolArray, trials: IntArray) -> tuple[IntArray, IntArray]:
+        """Nodes to score in the order in which they are found, those of one trial after those of the other, and how
+        many each trial has.
+
+        The next search starts behind the last node looked at.
+        """
+        found = feasible.take(self.order, axis=1).reshape(-1).nonzero()[0]
+        rows = self._rows[: len(trials) + 1]
+        bounds = found.searchsorted(rows)
+        sizes = bounds[1:] - bounds[:-1]
+        places = found if len(trials) == 1 else found - rows[:-1].repeat(sizes)
+        if self._wanted < len(self.order) and len(found) > self._wanted and sizes.max() > self._wanted:
+            start = found.searchsorted(rows[:-1] + self._starts[trials]) - bounds[:-1]
+            places, sizes = self._cut(places, (bounds[:-1], sizes), start, trials)
+        return self.order.take(places), sizes
+
+    def _cut(
+        self, places: IntArray, bounds: tuple[IntArray, IntArray], start: IntArray, trials: IntArray
+    ) -> tuple[IntArray, IntArray]:
+        """The first of each trial from its start on, no more than wanted; those with fewer stay as they are."""
+        begins, sizes = bounds
+        many = sizes > self._wanted
+        skip = start * many
+        kept = np.minimum(sizes, self._wanted)
+        ends = kept.cumsum()
+        turn = np.arange(ends[-1]) + (skip - ends + kept).repeat(kept)
+        whole = sizes.repeat(kept)
+        turn -= whole * (turn >= whole)
+        next_start = places[(begins + (skip + self._wanted) % np.maximum(sizes, 1))[many]]
+        self._starts[trials[many]] = next_start
+        return places.take(turn + begins.repeat(kept)), kept

@@ -8,7 +8,14 @@ import numpy.typing as npt
 
 from ksolver_cli.plan.replay.lanes import BoolArray, IntArray, Lane, Lanes
 
-Counts = npt.NDArray[np.int32]
+Counts = npt.NDArray[np.float64]
+"""Whole numbers, held as floats beside what is free on nodes."""
+
+Trials = IntArray | slice
+"""Some trials of an occupancy, in ascending order."""
+
+NOWHERE = 2**40
+"""Stands for no domain: larger than any index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +25,9 @@ class Tally:
     offset: int
     lane: Lane
 
-    def view(self, counts: Counts) -> Counts:
-        """Counts per domain, and a last one, always 0, for nodes without the label."""
-        return counts[self.offset : self.offset + self.lane.size + 1]
+    def view(self, counts: Counts, trials: Trials | int) -> Counts:
+        """[trial, domain] counts, and a last one, always 0, for nodes without the label."""
+        return counts[trials, self.offset : self.offset + self.lane.size + 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +48,7 @@ class Book:
     size: int = 0
     _tallies: dict[tuple[Members | None, str, int], Tally] = field(default_factory=dict)
     _mask_of: dict[bytes, int] = field(default_factory=dict)
-    _slots: dict[tuple[str, int], list[int]] = field(default_factory=dict)
+    _slots: dict[tuple[str, int], IntArray] = field(default_factory=dict)
 
     def mask(self, eligible: BoolArray) -> int:
         """Index of a set of nodes; −1 when it holds all of them."""
@@ -69,46 +76,37 @@ class Book:
             self.size += lane.size + 1
         return known
 
-    def slots(self, key: str, mask: int) -> list[int]:
-        """Per node: its domain, or −1 where it has none or lies outside the mask."""
+    def slots(self, key: str, mask: int) -> IntArray:
+        """Per node: its domain, or `NOWHERE` where it has none or lies outside the mask."""
         if (key, mask) not in self._slots:
             lane = self.lanes.lane(key)
-            index = np.where(lane.domain == lane.size, -1, lane.domain)
-            if mask >= 0:
-                index = np.where(self.masks[mask], index, -1)
-            self._slots[key, mask] = index.tolist()
+            index = np.where(lane.domain == lane.size, NOWHERE, lane.domain)
+            self._slots[key, mask] = np.where(self.masks[mask], index, NOWHERE) if mask >= 0 else index
         return self._slots[key, mask]
 
-    def of_class(self, num_classes: int) -> list[list[tuple[int, list[int], int]]]:
-        """Per pod class: (offset, domain per node, weight) of every tally that counts it."""
-        rows: list[list[tuple[int, list[int], int]]] = [[] for _ in range(num_classes)]
+    def rows(self, num_classes: int) -> list[list[tuple[IntArray, int, int]]]:
+        """Per pod class, and behind all for nodes themselves: (slots, offset, weight) of every tally that counts it."""
+        rows: list[list[tuple[IntArray, int, int]]] = [[] for _ in range(num_classes + 1)]
         for (members, key, mask), tally in self._tallies.items():
-            for pod_class, weight in members.weights if members is not None else ():
-                rows[pod_class].append((tally.offset, self.slots(key, mask), weight))
+            for pod_class, weight in members.weights if members is not None else ((num_classes, 1),):
+                rows[pod_class].append((self.slots(key, mask), tally.offset, weight))
         return rows
 
-    def of_nodes(self) -> list[tuple[int, list[int]]]:
-        """(offset, domain per node) of every tally that counts nodes."""
-        return [(t.offset, self.slots(key, mask)) for (m, key, mask), t in self._tallies.items() if m is None]
-
     def initial(self, pod_class: IntArray, pod_node: IntArray, terminating: BoolArray, num_classes: int) -> Counts:
-        """All counts for the pods as they are today."""
-        counts = np.zeros(self.size, dtype=np.int32)
+        """All counts for the pods as they are today, and one more that nobody reads."""
+        counts = np.zeros(self.size + 1, dtype=np.float64)
         by_class = _pods_by_class(pod_class, num_classes)
-        arrays: dict[tuple[str, int], IntArray] = {}
         for (members, key, mask), tally in self._tallies.items():
-            if (key, mask) not in arrays:
-                arrays[key, mask] = np.array(self.slots(key, mask), dtype=np.intp)
-            slots = arrays[key, mask]
-            view = tally.view(counts)
+            slots = self.slots(key, mask)
+            view = tally.view(counts[None], 0)
             if members is None:
-                np.add.at(view, slots[slots >= 0], 1)
+                np.add.at(view, slots[slots < NOWHERE], 1)
                 continue
             for index, weight in members.weights:
                 pods = by_class[index]
                 pods = pods if members.terminating else pods[~terminating[pods]]
                 where = slots[pod_node[pods]]
-                np.add.at(view, where[where >= 0], weight)
+                np.add.at(view, where[where < NOWHERE], weight)
         return counts
 
 

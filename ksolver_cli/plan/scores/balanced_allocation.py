@@ -1,7 +1,6 @@
 """NodeResourcesBalancedAllocation: how even CPU and memory are used."""
 
 import numpy as np
-import numpy.typing as npt
 
 from ksolver_cli.plan.replay.mover import Numbers
 from ksolver_cli.plan.scores.candidates import MAX_SCORE, Candidates, Scores
@@ -14,22 +13,27 @@ IMPROVEMENT_SINCE = (1, 36)
 
 def score(candidates: Candidates) -> Scores | None:
     """50 … 100 by the balance (since 1.36: by its improvement); None for pods that request neither CPU nor memory."""
-    mover = candidates.mover
-    if not mover.cpu and not mover.memory:
+    asked = candidates.crew.asked
+    if not asked[:2].any():
         return None
     used = candidates.load[:2]
-    after = _balance(used + np.array([[mover.cpu], [mover.memory]]), candidates.allocatable)
+    shares = np.empty((2, *used.shape))
+    shares[0] = used
+    np.add(used[0], candidates.spread(asked[0]), out=shares[1, 0])
+    np.add(used[1], candidates.spread(asked[1]), out=shares[1, 1])
     if candidates.board.cluster.kubernetes_version < IMPROVEMENT_SINCE:
-        return after
+        return _balance(candidates, shares[1])
+    before, after = _balance(candidates, shares)
     half = MAX_SCORE // 2
-    return np.asarray(half + (half + after - _balance(used, candidates.allocatable)) // 2, dtype=np.int64)
+    better: Scores = np.floor((half + after - before) * 0.5) + half
+    return better
 
 
-def _balance(requested: Numbers, offered: Numbers) -> npt.NDArray[np.int64]:
-    there = offered > 0
-    both = there.all()
-    shares = np.minimum(requested / (offered if both else np.where(there, offered, 1.0)), 1.0)
-    deviation = np.abs((shares[0] - shares[1]) / 2)
-    if not both:
-        deviation = np.where(there.all(axis=0), deviation, 0.0)
-    return np.asarray((1 - deviation) * MAX_SCORE, dtype=np.int64)
+def _balance(candidates: Candidates, requested: Numbers) -> Numbers:
+    shares = requested
+    shares /= candidates.offered
+    np.minimum(shares, 1.0, out=shares)
+    deviation = np.abs((shares[..., 0, :] - shares[..., 1, :]) * 0.5)
+    if candidates.offers is not None:
+        deviation *= candidates.offers.all(axis=0)
+    return np.asarray(np.floor((1 - deviation) * MAX_SCORE), dtype=np.float64)

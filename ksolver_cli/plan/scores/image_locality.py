@@ -16,9 +16,9 @@ def score(candidates: Candidates) -> Scores | None:
     """0 … 100 by the bytes of the pod's images on the node, each scaled by the share of nodes that have it; None where
     no node has any.
     """
-    images = candidates.board.images.sizes(candidates.mover.images, candidates.now.alive)
+    images = candidates.board.images.sizes(candidates.crew.lead.images, candidates.now.alive)
     if images is None:
         return None
-    most = MOST_PER_CONTAINER * len(candidates.mover.images)
+    most = MOST_PER_CONTAINER * len(candidates.crew.lead.images)
     present = np.clip(images[candidates.nodes], LEAST, most)
-    return np.asarray(MAX_SCORE * (present - LEAST) // (most - LEAST), dtype=np.int64)
+    return np.asarray(MAX_SCORE * (present - LEAST) // (most - LEAST), dtype=np.float64)

@@ -13,14 +13,16 @@ def score(candidates: Candidates) -> Scores | None:
     Resources that the node does not offer are left out of the mean. Divisions are exact: all numbers are integers
     below 2⁵³.
     """
-    mover, offered = candidates.mover, candidates.allocatable
+    asked, offered = candidates.crew.asked, candidates.offered
     left = offered - candidates.load[2:]
-    left[0] -= mover.score_cpu
-    left[1] -= mover.score_memory
+    left[0] -= candidates.spread(asked[2])
+    left[1] -= candidates.spread(asked[3])
     np.maximum(left, 0.0, out=left)
-    there = offered > 0
-    if there.all():
-        shares = (left * MAX_SCORE / offered).astype(np.int64)
-        return np.asarray((shares[0] + shares[1]) // 2, dtype=np.int64)
-    shares = (left * MAX_SCORE / np.where(there, offered, 1.0)).astype(np.int64) * there
-    return np.asarray(shares.sum(axis=0) // np.maximum(there.sum(axis=0), 1), dtype=np.int64)
+    left *= MAX_SCORE
+    left /= offered
+    shares = np.floor(left, out=left)
+    if candidates.offers is None:
+        mean: Scores = np.floor((shares[0] + shares[1]) * 0.5)
+        return mean
+    shares *= candidates.offers
+    return np.asarray(np.floor(shares.sum(axis=0) / np.maximum(candidates.offers.sum(axis=0), 1)), dtype=np.float64)

@@ -7,5 +7,5 @@ WEIGHT = 2
 
 def score(candidates: Candidates) -> Scores | None:
     """100 for the largest sum of weights among the candidates; None where no term matches."""
-    terms = candidates.mover.node_terms
-    return None if terms is None else normalised(terms[candidates.nodes], reverse=False)
+    terms = candidates.crew.lead.node_terms
+    return None if terms is None else normalised(candidates, terms[candidates.nodes], reverse=False)

@@ -31,9 +31,9 @@ PROFILE: dict[str, tuple[Plugin, int]] = {
 
 def total(candidates: Candidates) -> Scores:
     """Weighted sum of all plugins; a plugin that scores all candidates alike may leave itself out."""
-    result = np.zeros(len(candidates.nodes), dtype=np.int64)
+    result: Scores = np.zeros(len(candidates.nodes), dtype=np.float64)
     for plugin, weight in PROFILE.values():
         scores = plugin(candidates)
         if scores is not None:
-            result += scores * weight
+            result += scores if weight == 1 else scores * weight
     return result

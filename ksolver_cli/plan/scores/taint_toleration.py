@@ -7,5 +7,5 @@ WEIGHT = 3
 
 def score(candidates: Candidates) -> Scores | None:
     """100 for the nodes with none, 0 for those with the most; None where all are alike."""
-    taints = candidates.mover.taints
-    return None if taints is None else normalised(taints[candidates.nodes], reverse=True)
+    taints = candidates.crew.lead.taints
+    return None if taints is None else normalised(candidates, taints[candidates.nodes], reverse=True)

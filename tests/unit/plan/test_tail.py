@@ -155,5 +155,6 @@ def test_a_cordoned_node_drops_out_of_honoured_spread_with_its_taint(told: bool)
     classes = classify(of)
     board = Board(of, classes, static_feasibility(of, classes, ignore=(Family.NODE_UNSCHEDULABLE,)))
     judged = prepare(replace(as_new(of.pods[0]), name="a-2"), State(of))
-    opened = open_nodes(board.movers[classes.pod_class_of["default/a-0"]], board.start).tolist()
+    wanted = classes.pod_class_of["default/a-0"]
+    opened = open_nodes(board.kind(wanted).crew([wanted]), board.start)[0].tolist()
     assert opened == [judged.passes(node.name) for node in nodes] == [told, False, told]

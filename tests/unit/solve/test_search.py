@@ -8,7 +8,7 @@ from ksolver_cli.domain.plan import Limits
 from ksolver_cli.solve.bound.cliques import host_cliques
 from ksolver_cli.solve.bound.highs import Ended
 from ksolver_cli.solve.bound.lower import lower_bound
-from ksolver_cli.solve.drain import DrainSettings, drain_sets
+from ksolver_cli.solve.drain import DrainModel
 from ksolver_cli.solve.place.check import faults
 from ksolver_cli.solve.place.rescue import rescue
 from ksolver_cli.solve.place.state import State
@@ -51,10 +51,11 @@ def test_a_drain_programme_without_time_says_that_time_ended_it(tmp_path: Path) 
     pods = [pod(f"p{i}", f"n{i}", cpu=f"{300 + 170 * i}m", app=f"w{i}") for i in range(6)]
     problem = problem_of(cluster_of(tmp_path, *nodes, *pods))
     in_time = Run(Limits(seconds=60.0))
-    assert list(drain_sets(problem, (DrainSettings(),), in_time))
+    reserve = np.zeros((problem.num_classes, len(problem.resources)))
+    assert DrainModel(problem).solve(reserve, 2000, in_time)
     assert in_time.limited_by() is None
     late = Run(Limits(seconds=0.0))
-    assert not list(drain_sets(problem, (DrainSettings(),), late))
+    assert not DrainModel(problem).solve(reserve, 2000, late)
     assert late.limited_by() == "time"
 
 

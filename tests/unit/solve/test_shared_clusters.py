@@ -13,7 +13,7 @@ from ksolver_cli.snapshot.read import read_snapshot
 from ksolver_cli.solve.bound import lower
 from ksolver_cli.solve.bound.lower import lower_bound
 from ksolver_cli.solve.build import Pins, build, model_of
-from ksolver_cli.solve.drain import DrainSettings, drain_sets
+from ksolver_cli.solve.drain import DrainModel
 from ksolver_cli.solve.problem import Problem
 from ksolver_cli.solve.solution import Run
 from tests.paths import DATA
@@ -53,7 +53,9 @@ def test_the_linear_bound_is_below_what_is_known_to_be_best_and_near_it(name: st
 
 def test_drain_sets_keep_enough_room_for_what_they_evict(tmp_path: Path) -> None:
     problem = _problem("c50_1", tmp_path)
-    (found,) = drain_sets(problem, (DrainSettings(0.02, 6000),), Run(Limits(seconds=20.0)))
+    reserve = np.full((problem.num_classes, len(problem.resources)), 0.02)
+    found = DrainModel(problem).solve(reserve, 6000, Run(Limits(seconds=20.0)))
+    assert found is not None
     gone = np.isin(np.array(problem.node_names), np.array(found.removed))
     evicted = problem.load_now[gone].sum(axis=0)
     free = (problem.capacity - problem.load_now)[~gone].sum(axis=0)
