@@ -114,7 +114,7 @@ class DrainModel:
     def _searched(self, columns: Columns, split: tuple[Rows, Rows], run: Run) -> _Found:
         (cost, lower, upper), (rows, spare) = columns, split
         whole = np.arange(len(cost)) < self.problem.num_nodes
-        budget = MipBudget(run.work(MIP_NODES), run.work(MIP_STEPS), MIP_GAP)
+        budget = MipBudget(MIP_NODES, MIP_STEPS, MIP_GAP)
         for _ in range(MIP_ROUNDS):
             result = Lp(cost, lower, upper, rows, run.limits.seed).solve_integer(whole, budget, run)
             if result.x is None:
@@ -139,7 +139,8 @@ class DrainModel:
     def _free(self, reserve: FloatArray) -> IntArray:
         """[n, k] room on a node that keeps its pods, after the reserve."""
         problem = self.problem
-        usable = np.floor((1 - reserve[problem.node_class]) * problem.capacity).astype(np.int64)
+        # To the nearest: a hundredth held back of one GPU, or of 29 pod slots, is nothing held back.
+        usable = np.floor((1 - reserve[problem.node_class]) * problem.capacity + 0.5).astype(np.int64)
         return np.asarray(np.maximum(usable - problem.load_now, 0))
 
     def _base_rows(self, free: IntArray) -> Rows:
