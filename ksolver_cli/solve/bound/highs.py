@@ -219,10 +219,8 @@ class Lp:
         _, found, ray = self._highs.getDualRay()
         return np.asarray(ray) / np.concatenate(self._scales) if found else None
 
-    def solve_integer(
-        self, integral: BoolArray, budget: MipBudget, run: Run, start: FloatArray | None = None
-    ) -> MipResult:
-        """Branch and bound with these columns integral, from a start if given; an interrupt ends it early."""
+    def solve_integer(self, integral: BoolArray, budget: MipBudget, run: Run) -> MipResult:
+        """Branch and bound with these columns integral; an interrupt ends it early."""
         columns = np.flatnonzero(integral).astype(np.int32)
         kinds = np.full(len(columns), int(highspy.HighsVarType.kInteger), dtype=np.uint8)
         self._highs.changeColsIntegrality(len(columns), columns, kinds)
@@ -233,10 +231,6 @@ class Lp:
         self._guard(run)
         asked, steps = count(1), budget.steps_for(self._highs.getNumNz())
         self._highs.cbMipInterrupt += lambda event: event.interrupt(next(asked) > steps or run.interrupted())
-        if start is not None:
-            solution = highspy.HighsSolution()
-            solution.col_value = list(start)
-            self._highs.setSolution(solution)
         self._highs.run()
         status, info = self._status(run), self._highs.getInfo()
         if status == highspy.HighsModelStatus.kInfeasible:
