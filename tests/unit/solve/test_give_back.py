@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ksolver_cli.domain.plan import Limits
+from ksolver_cli.solve.bound import cuts
 from ksolver_cli.solve.bound.cuts import strict_spread_rows, violated
 from ksolver_cli.solve.bound.highs import MipBudget
 from ksolver_cli.solve.bound.lower import lower_bound
@@ -30,8 +31,9 @@ def _spread_pods(folder: Path, count: int, skew: int) -> Problem:
 
 @pytest.mark.parametrize(("count", "skew"), [(4, 1), (5, 1), (6, 1), (2, 1), (7, 2), (8, 3)])
 def test_spread_rows_for_plans_allow_exactly_what_whole_pods_can_do_in_a_domain(
-    count: int, skew: int, tmp_path: Path
+    count: int, skew: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(cuts, "WHOLE_PODS", 0)
     problem = _spread_pods(tmp_path, count, skew)
     relaxation = lower_bound(problem, Run(Limits())).relaxation
     rows = strict_spread_rows(relaxation)
