@@ -49,6 +49,8 @@ EXACT_CELLS = 20_000
 """Groups × nodes up to which CP-SAT is asked."""
 ATTEMPTS, FEWER_ATTEMPTS, FEWEST_ATTEMPTS = 300, 60, 10
 """Of local search, in components up to `SMALL` nodes, up to `MIDDLE`, and above."""
+IDLE = 12
+"""Attempts in a row without success that end the search in components above `SMALL` nodes."""
 NEAR = 0.005
 """Gap at which larger components are left as they are, at an effort of 1."""
 EXCHANGES = 10
@@ -116,7 +118,9 @@ class _Search:
         if not self._done() and not self._near():
             size = self.problem.num_nodes
             attempts = ATTEMPTS if size <= SMALL else FEWER_ATTEMPTS if size <= MIDDLE else FEWEST_ATTEMPTS
-            found = improve(self.problem, self.best, self.bound, self.run, self.run.work(attempts))
+            idle = attempts if size <= SMALL else IDLE
+            most, work = self.run.work(attempts), self.run.work(idle)
+            found = improve(self.problem, self.best, self.bound, self.run, most, work)
             self._offer(found, "local search")
         self._offer(go_home(self.problem, self.best), "homing")
         if self.problem.num_nodes <= MIDDLE and not self.run.stopped():

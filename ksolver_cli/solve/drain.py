@@ -17,9 +17,8 @@ from ksolver_cli.solve.problem import BoolArray, FloatArray, IntArray, Problem
 from ksolver_cli.solve.solution import Run
 
 ROUNDS = 8
-MIP_NODES = 3000
-MIP_STEPS = 100
-MIP_GAP = 3e-3
+MIP = MipBudget(nodes=3000, steps=100, gap=3e-3)
+"""At any effort: that says how many sets are looked for."""
 MIP_ROUNDS = 2
 
 
@@ -30,20 +29,10 @@ class DrainSet:
     removed: tuple[str, ...]
     cost_micros: int
     moved: int
-    exact: bool
-    """Whether the MIP ended by proof rather than by a limit."""
 
 
 Columns = tuple[FloatArray, FloatArray, FloatArray]
 """Cost, lower and upper bound of every column."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """A MIP point, None where there is none, and whether it is proven best."""
-
-    x: FloatArray | None
-    exact: bool
 
 
 class DrainModel:
@@ -96,10 +85,10 @@ class DrainModel:
                 break
             lp.add_rows(spare.take(mask))
             rows, spare = stack(rows, spare.take(mask)), spare.take(~mask)
-        found = self._integral((cost, lower, upper), (rows, spare), point.x, run)
-        return None if found.x is None else self._drain_set(found.x[: problem.num_nodes] > 0.5, found.exact)
+        whole = self._integral((cost, lower, upper), (rows, spare), point.x, run)
+        return None if whole is None else self._drain_set(whole[: problem.num_nodes] > 0.5)
 
-    def _integral(self, columns: Columns, split: tuple[Rows, Rows], x: FloatArray, run: Run) -> _Found:
+    def _integral(self, columns: Columns, split: tuple[Rows, Rows], x: FloatArray, run: Run) -> FloatArray | None:
         """The MIP with lazy rows, the nodes fixed that x decides."""
         nodes = self.problem.num_nodes
         cost, lower, upper = columns[0], columns[1].copy(), columns[2].copy()
@@ -109,31 +98,29 @@ class DrainModel:
         narrow[settled] = lower[settled]
         found = self._searched((cost, lower, narrow), split, run)
         # Fractions lean on nodes that are cut up; whole nodes may need some that the programme let go altogether.
-        return found if found.x is not None or run.stopped() else self._searched((cost, lower, upper), split, run)
+        return found if found is not None or run.stopped() else self._searched((cost, lower, upper), split, run)
 
-    def _searched(self, columns: Columns, split: tuple[Rows, Rows], run: Run) -> _Found:
+    def _searched(self, columns: Columns, split: tuple[Rows, Rows], run: Run) -> FloatArray | None:
         (cost, lower, upper), (rows, spare) = columns, split
         whole = np.arange(len(cost)) < self.problem.num_nodes
-        budget = MipBudget(MIP_NODES, MIP_STEPS, MIP_GAP)
+        x: FloatArray | None = None
         for _ in range(MIP_ROUNDS):
-            result = Lp(cost, lower, upper, rows, run.limits.seed).solve_integer(whole, budget, run)
-            if result.x is None:
-                return _Found(None, False)
-            found = _Found(result.x, result.ended is Ended.OPTIMAL)
-            mask = violated(spare, result.x)
-            if not mask.any() or run.stopped():
+            x = Lp(cost, lower, upper, rows, run.limits.seed).solve_integer(whole, MIP, run).x
+            if x is None or run.stopped():
+                break
+            mask = violated(spare, x)
+            if not mask.any():
                 break
             rows, spare = stack(rows, spare.take(mask)), spare.take(~mask)
-        return found
+        return x
 
-    def _drain_set(self, kept: BoolArray, exact: bool) -> DrainSet:
+    def _drain_set(self, kept: BoolArray) -> DrainSet:
         problem = self.problem
         leaving = ~kept[self.on_node]
         return DrainSet(
             removed=tuple(problem.node_names[n] for n in np.flatnonzero(~kept).tolist()),
             cost_micros=problem.cost(kept),
             moved=int(self.on_count[leaving].sum()),
-            exact=exact,
         )
 
     def _free(self, reserve: FloatArray) -> IntArray:

@@ -61,7 +61,7 @@ def strict_spread_rows(relaxation: Relaxation) -> Rows:
             signs = np.concatenate([np.ones(len(columns[z])), -np.ones(len(columns[other]))])
             builder.add(both, signs, -INF, skew[z])
         everywhere = int((relaxation.column_of[groups] >= 0).sum())
-        large = relaxation.problem.num_nodes > WHOLE_PODS
+        large = problem.num_nodes > WHOLE_PODS
         if large and len(zones) > 1 and sum(len(mine) for mine in columns.values()) == everywhere:
             _whole_spread_rows(columns, skew, int(relaxation.demand[groups].sum()), builder)
     return builder.build()

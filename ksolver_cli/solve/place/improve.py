@@ -13,16 +13,15 @@ SHORT = Effort(steps=120, idle=12)
 BRIEF = Effort(steps=40, idle=6)
 """For more than `FEW_NODES`: most attempts that succeed do so within a few steps."""
 FEW_NODES = 250
-SMALL, IDLE = 120, 12
-"""With more nodes than this, so many attempts in a row without success end the search."""
 
 
-def improve(problem: Problem, best: Incumbent, floor: int, run: Run, attempts: int) -> Incumbent:
-    """Drop or exchange one node at a time, dearest saving first, while that works; stops at the floor."""
+def improve(problem: Problem, best: Incumbent, floor: int, run: Run, attempts: int, idle: int) -> Incumbent:
+    """Drop or exchange one node at a time, dearest saving first, while that works; stops at the floor, and after `idle`
+    attempts in a row without success.
+    """
     rng = np.random.default_rng(run.limits.seed)
     state = restore(problem, best)
     tried: set[tuple[int, int]] = set()
-    idle = run.work(IDLE) if problem.num_nodes > SMALL else attempts
     while attempts > 0 and problem.cost(state.kept) > floor and not run.stopped():
         options = [c for c in _changes(problem, state, floor) if c not in tried]
         if not options:

@@ -37,12 +37,21 @@ class Effort:
     idle: int = 200
 
 
+@dataclass(eq=False)
+class Rest:
+    """Pods that are left alone for a while: [pod] the last step of it, and the step it is now."""
+
+    until: IntArray
+    now: int = 0
+
+
 def repair(state: State, rng: np.random.Generator, effort: Effort) -> bool:
     """Whether the state is complete after at most `effort.steps` steps. Work is counted; equal input, equal output."""
     idle, least = 0, np.inf
     _seat(state)
-    rest = np.full(state.problem.num_pods, -1, dtype=np.int64)
+    rest = Rest(np.full(state.problem.num_pods, -1, dtype=np.int64))
     for number in range(effort.steps):
+        rest.now = number
         over = state.overload()
         bad = np.flatnonzero(over > 0)
         if not len(bad):
@@ -52,7 +61,7 @@ def repair(state: State, rng: np.random.Generator, effort: Effort) -> bool:
         if idle > effort.idle:
             return False
         node = int(bad[int(rng.integers(len(bad)))]) if idle % 2 else int(np.argmax(over))
-        if not _step(state, node, rng, (rest, number)) and idle > PATIENCE and total < 2 * least + EPSILON:
+        if not _step(state, (node, float(over[node])), rng, rest) and idle > PATIENCE and total < 2 * least + EPSILON:
             _kick(state, node, rng)
     _seat(state)
     return state.is_complete()
@@ -142,37 +151,37 @@ def _sample(state: State, node: int, rng: np.random.Generator) -> IntArray:
     return np.asarray(np.unique(picked), dtype=np.int64)
 
 
-def _step(state: State, node: int, rng: np.random.Generator, rest: tuple[IntArray, int]) -> bool:
-    """The best single move or swap off the node. `rest`: the step until which each pod is left alone, and this one."""
+def _step(state: State, worst: tuple[int, float], rng: np.random.Generator, rest: Rest) -> bool:
+    """The best single move or swap off a node that is so far over."""
+    node, over = worst
     pods = np.array(state.movable_on(node), dtype=np.int64)
-    pods = pods[rest[0][pods] < rest[1]]
+    pods = pods[rest.until[pods] < rest.now]
     targets = _sample(state, node, rng)
     if not len(pods) or not len(targets):
         return False
     moves = _moves(state, node, pods, targets)
     if state.problem.num_nodes > MANY:
-        over = float((np.maximum(state.load[node] - state.limit[node], 0) * state.scale).sum())
         good = np.flatnonzero(moves[0] >= max(GOOD * over, EPSILON))
         if _first(state, (moves[0][good], moves[1][good], moves[2][good]), rest, swaps_from=len(good)):
             return True
     swaps = _swaps(state, node, pods, targets[: max(1, len(targets) // 3)] if len(targets) > 16 else targets)
-    both = tuple(np.concatenate(pair) for pair in zip(moves, swaps, strict=True))
-    return _first(state, (both[0], both[1], both[2]), rest, swaps_from=len(moves[0]))
+    gain, leaving, where = (np.concatenate(pair) for pair in zip(moves, swaps, strict=True))
+    return _first(state, (gain, leaving, where), rest, swaps_from=len(moves[0]))
 
 
-def _first(state: State, found: "Candidates", rest: tuple[IntArray, int], swaps_from: int) -> bool:
+def _first(state: State, found: "Candidates", rest: Rest, swaps_from: int) -> bool:
     """Carry out the first of the best candidates that rules allow; pods of the others get some rest."""
     gain, leaving, where = found
     for i in np.argsort(-gain, kind="stable")[:TRIES].tolist():
         pod, other = int(leaving[i]), int(where[i])
         if gain[i] <= EPSILON:
             return False
-        if rest[0][pod] >= rest[1]:
+        if rest.until[pod] >= rest.now:
             continue
         swap = i >= swaps_from
         if _apply(state, pod, int(state.node[other]) if swap else other, other if swap else AWAY):
             return True
-        rest[0][pod] = rest[1] + REST
+        rest.until[pod] = rest.now + REST
     return False
 
 

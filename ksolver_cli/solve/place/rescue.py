@@ -4,7 +4,7 @@ import numpy as np
 
 from ksolver_cli.solve.place.repair import Effort, repair, step_to
 from ksolver_cli.solve.place.state import State
-from ksolver_cli.solve.problem import FloatArray, IntArray
+from ksolver_cli.solve.problem import BoolArray, FloatArray, IntArray
 
 ROUNDS = 12
 """Times that nodes are given back, each for what overloads one class; what needs more was a bad guess."""
@@ -46,11 +46,11 @@ def _homes(state: State, budget: int) -> IntArray:
     return _affordable(state, _removed(state, feasible[state.problem.node_class])[:1], budget)
 
 
-def _removed(state: State, wanted: object) -> IntArray:
+def _removed(state: State, wanted: BoolArray) -> IntArray:
     """The wanted removed nodes: cheapest first, and of those the ones most pods are on today."""
     problem = state.problem
     today = np.bincount(problem.pod_node[problem.pod_node >= 0], minlength=problem.num_nodes)
-    nodes = np.flatnonzero(~state.kept & state.open & np.asarray(wanted, dtype=bool))
+    nodes = np.flatnonzero(~state.kept & state.open & wanted)
     return np.asarray(nodes[np.lexsort((nodes, -today[nodes], problem.price[nodes]))])
 
 
