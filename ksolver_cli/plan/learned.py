@@ -14,7 +14,6 @@ from ksolver_cli.domain.plan import Limits
 from ksolver_cli.plan.prospects import Prospects
 from ksolver_cli.plan.replay.lanes import IntArray
 from ksolver_cli.plan.replay.occupancy import Occupancy
-from ksolver_cli.plan.replay.run import CELLS
 from ksolver_cli.plan.replay.run import Run as ReplayRun
 from ksolver_cli.plan.sequence import EvictionSequence
 from ksolver_cli.plan.sets import Candidate
@@ -24,7 +23,7 @@ from ksolver_cli.solve.problem import Problem
 from ksolver_cli.solve.solution import Run
 
 FIRST = 0.0
-"""Share of everything held back before anything is known: the first set is the one that no drain can beat."""
+"""Share of everything held back before anything is known: the boldest set comes first."""
 TRUST = 0.5
 """Weight of the latest replay in a reserve."""
 EASE = 0.85
@@ -83,7 +82,7 @@ class LearnedSets:
         """How many pods pend, on average, when these nodes are drained; the reserves know more after it."""
         drain = EvictionSequence(self._prospects, nodes).drain(self._trials.waves)
         replayer = self._prospects.replayer
-        trials = self._trials.all()[: min(PROBES, max(1, CELLS // replayer.board.start.width))]
+        trials = self._trials.all()[: min(PROBES, replayer.most)]
         runs, scheduler = replayer.plays(drain, trials)
         stranded = [np.zeros_like(self._reserve) for _ in range(2)]
         for trial, run in enumerate(runs):

@@ -37,7 +37,7 @@ def scores(on: Board, pod: str) -> dict[str, dict[str, Any]]:
     index = on.pod_index[pod]
     now = on.start.copy()
     on.leave(now, now.ids, np.array([index]), on.pod_node[[index]])
-    crew = on.kind(int(on.pod_class[index])).crew([int(on.pod_class[index])])
+    crew = on.crew([int(on.pod_class[index])])
     nodes = np.flatnonzero(open_nodes(crew, now)[0])
     if not len(nodes):
         return {}

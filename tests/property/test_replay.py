@@ -31,8 +31,7 @@ def placed(cluster: Cluster, random: Random) -> Cluster:
 
 def crew_of(board: Board, index: int) -> Crew:
     """What this pod of the board asks for."""
-    pod_class = int(board.pod_class[index])
-    return board.kind(pod_class).crew([pod_class])
+    return board.crew([int(board.pod_class[index])])
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))

@@ -13,7 +13,7 @@ from ksolver_cli.domain.pod import Pod
 from ksolver_cli.plan.replay.compiling.compiler import LOAD_ROWS, Compiler, allocatable, score_requests
 from ksolver_cli.plan.replay.images import Images
 from ksolver_cli.plan.replay.lanes import BoolArray, IntArray
-from ksolver_cli.plan.replay.mover import Kind, Mover, Numbers, kind_of
+from ksolver_cli.plan.replay.mover import Crew, Kind, Mover, Numbers, kind_of
 from ksolver_cli.plan.replay.sampling import NodeOrder
 from ksolver_cli.plan.replay.tallies import NOWHERE, Book, Counts
 
@@ -42,7 +42,7 @@ class Occupancy:
         nodes = len(self.alive)
         self.ids: IntArray = np.arange(len(self.state), dtype=np.intp)
         self.flat: Numbers = self.state.reshape(-1)
-        self.width = self.state.shape[1]
+        self.width: int = self.state.shape[1]
         self.cells: Numbers = self.state[:, : self.rows * nodes].reshape(len(self.state), self.rows, nodes)
         self.counts: Counts = self.state[:, self.rows * nodes :]
 
@@ -184,9 +184,9 @@ class Board:
                 kinds[mover.index] = kind
         return kinds
 
-    def kind(self, pod_class: int) -> Kind:
-        """The kind of this pod class."""
-        return self._kind_of[pod_class]
+    def crew(self, classes: Sequence[int]) -> Crew:
+        """Pods of these classes, all of one kind and one a trial; a single one stands for all trials."""
+        return self._kind_of[classes[0]].crew(classes)
 
     def _residents(self) -> list[list[int]]:
         """Per node: pods that vanish with it (daemons, static pods)."""

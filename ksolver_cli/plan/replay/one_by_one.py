@@ -93,7 +93,7 @@ class OneByOne:
 
     def _place(self, index: int, hops: list[Hop], source: int | None = None) -> bool:
         pod_class = int(self._board.pod_class[index])
-        crew = self._board.kind(pod_class).crew([pod_class])
+        crew = self._board.crew([pod_class])
         target = int(self._scheduler.choose(crew, [self._board.reborn(index)], self._trials)[0])
         if target in (NO_NODE, source):
             return False

@@ -67,6 +67,11 @@ class Replayer:
         self.board = board
         self._exotic = exotic_pods(board.cluster) if any(m.needs_check for m in board.movers.values()) else None
 
+    @property
+    def most(self) -> int:
+        """Trials that may run in step: more would hold too many numbers."""
+        return max(1, CELLS // self.board.start.width)
+
     def run(self, drain: Drain, seed: int, jitter: float = 0.0, give_up_after: int | None = None) -> Run:
         """Replay one trial; it stops, incomplete, once more than `give_up_after` pods have pended."""
         return self.runs(drain, [(seed, jitter)], give_up_after)[0]
@@ -81,17 +86,16 @@ class Replayer:
 
         All stop, incomplete, once more than `give_up_after` pods have pended in all of them together.
         """
-        most = max(1, CELLS // self.board.start.width)
         runs: list[Run] = []
-        for first in range(0, len(trials), most):
+        for first in range(0, len(trials), self.most):
             left = None if give_up_after is None else give_up_after - sum(len(run.pended) for run in runs)
-            runs += self.plays(drain, trials[first : first + most], left)[0]
+            runs += self.plays(drain, trials[first : first + self.most], left)[0]
         return runs
 
     def plays(
         self, drain: Drain, trials: Sequence[Trial], give_up_after: int | None = None
     ) -> tuple[list[Run], Scheduler]:
-        """The same, with the scheduler as it stands at the end."""
+        """The same for no more than `most` trials, with the scheduler as it stands at the end."""
         scheduler = self.scheduler(drain.nodes, [seed for seed, _ in trials])
         stage = _Stage(self.board, scheduler, np.array([jittered(drain, jitter, seed) for seed, jitter in trials]))
         stage.welcome()
@@ -139,7 +143,7 @@ class _Stage:
         board, scheduler = self._board, self._scheduler
         for pod in board.waiting:
             pod_class = board.classes.pod_class_of[pod.key]
-            crew, pods = board.kind(pod_class).crew([pod_class]), [pod] * len(self._trials)
+            crew, pods = board.crew([pod_class]), [pod] * len(self._trials)
             nodes = scheduler.choose(crew, pods, self._trials)
             scheduler.arrive(crew, pods, self._trials, nodes)
             for trial, node in enumerate(nodes.tolist()):
@@ -183,7 +187,7 @@ class _Stage:
         """Place a pod in each of these trials, all of one kind; `NO_NODE` where there is no node for it."""
         board, scheduler = self._board, self._scheduler
         classes = board.pod_class[pods].tolist()
-        crew = board.kind(classes[0]).crew(classes)
+        crew = board.crew(classes)
         reborn = [board.reborn(index) for index in pods.tolist()] if crew.lead.needs_check else ()
         nodes = scheduler.choose(crew, reborn, trials)
         scheduler.arrive(crew, reborn, trials, nodes)

@@ -156,5 +156,5 @@ def test_a_cordoned_node_drops_out_of_honoured_spread_with_its_taint(told: bool)
     board = Board(of, classes, static_feasibility(of, classes, ignore=(Family.NODE_UNSCHEDULABLE,)))
     judged = prepare(replace(as_new(of.pods[0]), name="a-2"), State(of))
     wanted = classes.pod_class_of["default/a-0"]
-    opened = open_nodes(board.kind(wanted).crew([wanted]), board.start)[0].tolist()
+    opened = open_nodes(board.crew([wanted]), board.start)[0].tolist()
     assert opened == [judged.passes(node.name) for node in nodes] == [told, False, told]
