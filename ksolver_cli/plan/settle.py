@@ -25,7 +25,7 @@ TOGETHER = 24
 PROBES = 8
 """Replays that a new order is first held to; replays that failed a set later join them."""
 SWAPS = 0.4
-"""Share of rounds that exchange a node for another of the same price instead of bending the order."""
+"""Share of rounds that exchange a node for another that is no cheaper instead of bending the order."""
 SMALLEST_STEP = 6
 """Evictions a step where larger steps did not hold: about what the jittered trials mix."""
 PENDED_A_NODE = 8
