@@ -99,20 +99,31 @@ def random_even(random: Random) -> Cluster:
 
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, 10**9))
-def test_pods_come_back_once_their_node_is_gone(seed: int) -> None:
-    """An oracle that knows nothing of the search: all pods of a node leave, it goes, they come back in any order to the
-    node with the most CPU free. Its scores are not the scheduler's, so that some runs may end otherwise.
+def test_pods_can_come_back_once_their_node_is_gone(seed: int) -> None:
+    """An oracle that knows nothing of the search: all pods of a node leave, it goes, and they come back in any order to
+    the node with the most CPU free or, every other time, to any that passes. The rules let some such run end well.
     """
     random = Random(seed)
     of = random_even(random)
     plan = found(of).plan
-    tail = [wave for wave in plan.waves if wave.alone]
-    if len(tail) < len(plan.waves):
-        return
-    assert sum(carried_out(of, plan, random) for _ in range(20)) >= 10
+    if all(wave.alone for wave in plan.waves):
+        assert any(carried_out(of, plan, random, choosy=number % 2 == 0) for number in range(50))
 
 
-def carried_out(of: Cluster, plan: DrainPlan, random: Random) -> bool:
+def test_pods_come_back_once_their_node_is_gone() -> None:
+    """The oracle's scores are not the scheduler's, so that some runs of it end otherwise; most may not."""
+    runs = []
+    for seed in range(300):
+        random = Random(seed)
+        of = random_even(random)
+        plan = found(of).plan
+        if plan.waves and all(wave.alone for wave in plan.waves):
+            runs += [carried_out(of, plan, random) for _ in range(20)]
+    assert len(runs) >= 400
+    assert sum(runs) >= 0.98 * len(runs)
+
+
+def carried_out(of: Cluster, plan: DrainPlan, random: Random, *, choosy: bool = True) -> bool:
     """Whether no pod pends once a node is gone, choosing the least requested node as the scheduler's scores do."""
     state, home = State(of), {p.key: p.node_name for p in of.pods}
     for wave in plan.waves:
@@ -124,21 +135,21 @@ def carried_out(of: Cluster, plan: DrainPlan, random: Random) -> bool:
             state.remove(pod)
         state.remove_node(node)
         while leaving:
-            placed = [pod for pod in leaving if _placed(of, state, pod, home, random)]
+            placed = [pod for pod in leaving if _placed(state, pod, home, random, choosy=choosy)]
             if not placed:
                 return False
             leaving = [pod for pod in leaving if pod not in placed]
     return True
 
 
-def _placed(of: Cluster, state: State, pod: Pod, home: dict[str, str], random: Random) -> bool:
+def _placed(state: State, pod: Pod, home: dict[str, str], random: Random, *, choosy: bool) -> bool:
     judged = prepare(as_new(pod), state)
     passing = [name for name in state.nodes if judged.passes(name)]
     if not passing:
         return False
     most = max(state.nodes[name].free("cpu") / state.nodes[name].node.allocatable["cpu"] for name in passing)
     best = [n for n in passing if state.nodes[n].free("cpu") / state.nodes[n].node.allocatable["cpu"] == most]
-    chosen = random.choice(best)
+    chosen = random.choice(best if choosy else passing)
     state.add(as_new(pod), chosen)
     home[pod.key] = chosen
     return True
